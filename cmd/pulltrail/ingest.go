@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	_ "time/tzdata" // --zone works on machines without a zone database
+
+	"github.com/spf13/cobra"
+
+	"pulltrail/ingest"
+	"pulltrail/timeline"
+)
+
+func (a *app) ingestCmd() *cobra.Command {
+	var subject, zone, covers, format string
+	c := &cobra.Command{
+		Use:   "ingest PATH...",
+		Short: "Read evidence into the case: files, folders, archives, '-' for standard input",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			opt := ingest.Options{Format: format, Parser: version, Command: strings.Join(a.args, " "), Stdin: a.in}
+			var err error
+			if subject != "" {
+				if opt.Subject, err = timeline.ParseSubject(subject); err != nil {
+					return usage("--subject: %v", err)
+				}
+			}
+			if zone != "" {
+				if opt.Zone, err = time.LoadLocation(zone); err != nil || zone == "Local" {
+					return usage("--zone %q: want an IANA name such as Europe/Berlin or UTC", zone)
+				}
+			}
+			if covers != "" {
+				if opt.Covers, err = timeline.ParseSpan(covers); err != nil || !strings.Contains(covers, "/") {
+					return usage("--covers %q: want FROM/TO in RFC 3339, such as 2026-10-21T00:00:00Z/2026-10-22T00:00:00Z", covers)
+				}
+			}
+			return a.ingest(c, args, opt)
+		},
+	}
+	c.Flags().StringVar(&subject, "subject", "", "KIND:ID of inputs that name none; it gets a verdict even if nothing is found")
+	c.Flags().StringVar(&zone, "zone", "", "IANA zone of times without one")
+	c.Flags().StringVar(&covers, "covers", "", "FROM/TO that the input covers, as you state; bounds every inexact time in it")
+	c.Flags().StringVar(&format, "format", "", "read as this format ('pulltrail formats' lists them)")
+	return c
+}
+
+func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error {
+	db, err := timeline.Create(a.caseDir)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	res, err := ingest.Run(c.Context(), db, paths, opt)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		enc := json.NewEncoder(a.out)
+		for _, f := range res.Files {
+			if err := enc.Encode(map[string]any{"path": f.Path, "sha256": f.SHA256, "format": f.Format, "state": f.State,
+				"why": f.Why, "events": f.Events, "skipped": f.Skipped, "changed": f.Changed}); err != nil {
+				return err
+			}
+		}
+	} else {
+		for _, f := range res.Files {
+			fmt.Fprintf(a.out, "%-8s %-24s %6d events  %s%s\n", f.State, f.Format, f.Events, f.Path, because(f))
+		}
+	}
+	if !res.Complete() {
+		return exitError(exitIncomplete)
+	}
+	return nil
+}
+
+func because(f ingest.File) string {
+	s := ""
+	if f.Why != "" {
+		s = ": " + f.Why
+	}
+	if !f.Changed {
+		s += " (was in the timeline already)"
+	}
+	return s
+}

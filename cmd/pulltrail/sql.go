@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pulltrail/timeline"
+)
+
+func (a *app) sqlCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "sql STATEMENT",
+		Short: "Ask the timeline in SQL, read-only",
+		Long: `Ask the timeline in SQL: one reading statement, on a read-only connection.
+
+Views for people:
+  timeline   events, one row for each thing an event names
+  subjects   hosts, containers, jobs, images, clients with their number of events
+  sources    what was read, and how well
+  links      relations between identities
+  gaps       what could not be understood, with the reason`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			db, err := timeline.Open(a.caseDir)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			out := bufio.NewWriter(a.out)
+			defer out.Flush()
+			var columns []string
+			err = db.SQL(c.Context(), args[0], func(row []string) error {
+				if a.json {
+					if columns == nil {
+						columns = row
+						return nil
+					}
+					m := make(map[string]string, len(row))
+					for i, v := range row {
+						m[columns[i]] = v
+					}
+					return json.NewEncoder(out).Encode(m)
+				}
+				_, err := out.WriteString(strings.Join(row, "\t") + "\n")
+				return err
+			})
+			if errors.Is(err, timeline.ErrStatement) {
+				return usage("%v", err)
+			}
+			return err
+		},
+	}
+}

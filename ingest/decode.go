@@ -1,0 +1,195 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"pulltrail/ingest/evidence"
+)
+
+const (
+	headSize = 64 << 10
+	maxLine  = 1 << 20 // longer lines are skipped
+)
+
+// decoded is a member as text: byte order marks and UTF-16 are dealt with here
+// and nowhere else.
+type decoded struct {
+	*bufio.Reader
+	head   []byte
+	binary bool // NUL bytes and no UTF-16: no text
+}
+
+// decode looks at the first bytes of r. PowerShell redirects are UTF-16LE with
+// or without a mark; GitHub writes a UTF-8 mark before every file.
+func decode(r io.Reader) (*decoded, error) {
+	b := bufio.NewReaderSize(r, 256<<10)
+	head, err := b.Peek(headSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+		_, _ = b.Discard(3) // it was just peeked
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return utf16(b, unicode.UseBOM, unicode.LittleEndian)
+	case looksUTF16(head, 1):
+		return utf16(b, unicode.IgnoreBOM, unicode.LittleEndian)
+	case looksUTF16(head, 0):
+		return utf16(b, unicode.IgnoreBOM, unicode.BigEndian)
+	}
+	d := &decoded{Reader: b}
+	if d.head, err = b.Peek(headSize); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	d.binary = bytes.IndexByte(d.head, 0) >= 0
+	return d, nil
+}
+
+// looksUTF16 reports whether every second byte, from the given one on, is
+// mostly NUL and the others are not: ASCII in UTF-16.
+func looksUTF16(head []byte, from int) bool {
+	head = head[:min(len(head), 4096)&^1]
+	if len(head) < 4 {
+		return false
+	}
+	zeros, others := 0, 0
+	for i := range head {
+		if head[i] != 0 {
+			continue
+		}
+		if i&1 == from {
+			zeros++
+		} else {
+			others++
+		}
+	}
+	return zeros > len(head)*3/8 && others == 0
+}
+
+func utf16(r io.Reader, bom unicode.BOMPolicy, order unicode.Endianness) (*decoded, error) {
+	t := transform.NewReader(r, unicode.UTF16(order, bom).NewDecoder())
+	d := &decoded{Reader: bufio.NewReaderSize(t, 256<<10)}
+	var err error
+	if d.head, err = d.Peek(headSize); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	d.binary = bytes.IndexByte(d.head, 0) >= 0
+	return d, nil
+}
+
+// lines reads physical lines: they end at LF; a CR before it is dropped.
+// Escape sequences are stripped here and nowhere else; only Buildkite's time
+// marks are left for its frame.
+type lines struct {
+	r    *bufio.Reader
+	long []byte // a line that did not fit the reader's buffer
+	no   int64
+	off  int64
+	next int64
+}
+
+// read fills l with the next line. tooLong tells that the line was dropped
+// because it is longer than maxLine; io.EOF that there is none.
+func (s *lines) read(l *evidence.Line) (tooLong bool, err error) {
+	text, err := s.r.ReadSlice('\n')
+	s.no++
+	s.off = s.next
+	s.next += int64(len(text))
+	if errors.Is(err, bufio.ErrBufferFull) {
+		text, tooLong, err = s.readLong(text)
+	}
+	if err != nil && (!errors.Is(err, io.EOF) || len(text) == 0 && !tooLong) {
+		return false, err
+	}
+	text = bytes.TrimSuffix(text, []byte("\n"))
+	for len(text) > 0 && text[len(text)-1] == '\r' {
+		text = text[:len(text)-1]
+	}
+	if bytes.IndexByte(text, 0x1b) >= 0 {
+		text = stripEscapes(text)
+	}
+	*l = evidence.Line{Text: text, No: s.no, Off: s.off}
+	return tooLong, nil
+}
+
+// readLong gathers a line that is longer than the reader's buffer, up to
+// maxLine; the rest is dropped as it comes.
+func (s *lines) readLong(first []byte) (text []byte, tooLong bool, err error) {
+	s.long = append(s.long[:0], first...)
+	for {
+		more, err := s.r.ReadSlice('\n')
+		s.next += int64(len(more))
+		if len(s.long)+len(more) > maxLine {
+			tooLong = true
+		} else if !tooLong {
+			s.long = append(s.long, more...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			if tooLong {
+				return s.long[:min(len(s.long), 200)], true, err
+			}
+			return s.long, false, err
+		}
+	}
+}
+
+// stripEscapes removes ANSI sequences in place: CSI (colours, cursor), OSC
+// (titles, links) with either terminator, and two-byte escapes.
+// https://ecma-international.org/publications-and-standards/standards/ecma-48/
+func stripEscapes(b []byte) []byte {
+	out := b[:0]
+	for i := 0; i < len(b); {
+		if b[i] != 0x1b {
+			out = append(out, b[i])
+			i++
+			continue
+		}
+		n := escapeLen(b[i:])
+		if n > 2 && b[i+1] == '_' {
+			out = append(out, b[i:i+n]...) // an application's own mark: a frame may read it
+		}
+		i += n
+	}
+	return out
+}
+
+// escapeLen returns the length of the escape sequence that b starts with.
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return 1
+	}
+	switch b[1] {
+	case '[':
+		for i := 2; i < len(b); i++ {
+			if b[i] >= 0x40 && b[i] <= 0x7e {
+				return i + 1
+			}
+			if b[i] < 0x20 {
+				return i
+			}
+		}
+		return len(b)
+	case ']', 'P', '_', '^', 'X':
+		for i := 2; i < len(b); i++ {
+			if b[i] == 0x07 {
+				return i + 1
+			}
+			if b[i] == 0x1b && i+1 < len(b) && b[i+1] == '\\' {
+				return i + 2
+			}
+		}
+		return 2
+	case '(', ')', '#', '%':
+		return min(3, len(b))
+	}
+	return 2
+}

@@ -1,0 +1,261 @@
+package evidence
+
+import (
+	"bytes"
+	"math"
+
+	"pulltrail/timeline"
+)
+
+// Tooling is a tool of the table.
+type Tooling struct {
+	New      func() Parser
+	Starts   []string
+	Commands bool
+}
+
+// Machine is the table of frames and tools made ready for lines. It is shared
+// by all workers and never changes.
+type Machine struct {
+	frames  []Format
+	first   [256][]int // frames by the first byte of a line
+	tools   []Tooling
+	starts  [1 << 16][]start // tools by the first two bytes of a line
+	command []int            // tools that read echoed commands
+}
+
+type start struct {
+	word []byte
+	tool int
+}
+
+// NewMachine makes the frames and tools among the formats ready.
+func NewMachine(formats []Format) *Machine {
+	m := &Machine{}
+	for _, f := range formats {
+		switch f.Shape {
+		case FrameShape:
+			for i := range len(f.First) {
+				m.first[f.First[i]] = append(m.first[f.First[i]], len(m.frames))
+			}
+			m.frames = append(m.frames, f)
+		case ToolShape:
+			for _, w := range f.Starts {
+				key := int(w[0])<<8 | int(w[1])
+				m.starts[key] = append(m.starts[key], start{[]byte(w), len(m.tools)})
+			}
+			if f.Commands {
+				m.command = append(m.command, len(m.tools))
+			}
+			m.tools = append(m.tools, Tooling{f.Tool, f.Starts, f.Commands})
+		case DocumentShape: // documents are read whole
+		}
+	}
+	return m
+}
+
+// Reading is one source or archive member on its way through the machine.
+type Reading struct {
+	Out
+	machine *Machine
+	peelers []Peeler
+	root    *Stream
+	sub     Line
+}
+
+// maxDepth bounds how many frames stand around a tool.
+const maxDepth = 8
+
+// NewReading starts a source or member. base is its subject when the archive
+// around it names one; sink takes what is found.
+func (m *Machine) NewReading(path string, claim, base timeline.Subject, times Times, sink func(*timeline.Batch) error) *Reading {
+	r := &Reading{machine: m, root: &Stream{Subject: base}}
+	r.peelers = make([]Peeler, len(m.frames))
+	r.Out = Out{Times: times, Claim: claim, path: path, tools: m.tools, sink: sink, seen: map[seenKey]bool{},
+		first: math.MaxInt64, last: math.MinInt64, stream: r.root}
+	return r
+}
+
+// Claimed says which format claimed the source; frames may look at its head.
+func (r *Reading) Claimed(name string, h *Head) {
+	for i, f := range r.machine.frames {
+		if f.Name == name {
+			r.claimed = i + 1
+			r.frame = i
+			if s, ok := r.peeler(i).(Starter); ok {
+				s.Start(h, r.root, &r.Out)
+			}
+		}
+	}
+}
+
+// IsClaimed reports whether the frame at work is the one that claimed the
+// source: it then owns lines that do not look like its own.
+func (o *Out) IsClaimed(s *Stream) bool { return s.Parent == nil && o.claimed == o.frame+1 }
+
+func (r *Reading) peeler(i int) Peeler {
+	if r.peelers[i] == nil {
+		r.peelers[i] = r.machine.frames[i].New()
+	}
+	return r.peelers[i]
+}
+
+// Line takes one physical line.
+func (r *Reading) Line(l *Line) {
+	r.dispatch(l, r.root, 0)
+}
+
+func (r *Reading) dispatch(l *Line, s *Stream, depth int) {
+	if len(l.Text) > 0 && depth < maxDepth && !l.Echo {
+		if r.claimed > 0 && depth == 0 {
+			if r.peel(r.claimed-1, l, s, depth) {
+				return
+			}
+		}
+		for _, i := range r.machine.first[l.Text[0]] {
+			if s.frames&(1<<i) == 0 && !(depth == 0 && i == r.claimed-1) && r.peel(i, l, s, depth) {
+				return
+			}
+		}
+	} else if depth == 0 && r.claimed > 0 && r.peel(r.claimed-1, l, s, depth) {
+		return
+	}
+	if i := bytes.IndexByte(l.Text, '\r'); i >= 0 {
+		r.redraws(l, s, depth)
+		return
+	}
+	r.tool(l, s)
+}
+
+// peel lets one frame try; it reports whether the line is done.
+func (r *Reading) peel(i int, l *Line, s *Stream, depth int) bool {
+	r.line, r.stream, r.frame = l, s, i
+	child := r.peeler(i).Peel(l, s, &r.Out)
+	if child == nil {
+		return false
+	}
+	r.marks++
+	if child != s {
+		r.dispatch(l, child, depth+1)
+	}
+	return true
+}
+
+// redraws gives each piece between carriage returns to the tools on its own: a
+// terminal would have shown them one after the other on one line.
+func (r *Reading) redraws(l *Line, s *Stream, depth int) {
+	rest := l.Text
+	for len(rest) > 0 {
+		piece := rest
+		if i := bytes.IndexByte(rest, '\r'); i >= 0 {
+			piece, rest = rest[:i], rest[i+1:]
+		} else {
+			rest = nil
+		}
+		if len(piece) == 0 {
+			continue
+		}
+		sub := *l
+		sub.Text = piece
+		r.dispatch(&sub, s, max(depth, 1))
+	}
+}
+
+func (r *Reading) tool(l *Line, s *Stream) {
+	r.line, r.stream = l, s
+	if i := s.more - 1; i >= 0 {
+		s.more = 0
+		switch s.parsers[i].Line(l, &r.Out) {
+		case More:
+			s.more = i + 1
+			r.marks++
+			return
+		case Done:
+			r.marks++
+			return
+		case Miss:
+		}
+	}
+	if l.Echo {
+		for _, i := range r.machine.command {
+			if r.ask(i, l, s) {
+				return
+			}
+		}
+		return
+	}
+	text := l.Text
+	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
+		text = text[1:]
+	}
+	if len(text) < 2 {
+		return
+	}
+	asked := uint64(0)
+	for _, c := range r.machine.starts[int(text[0])<<8|int(text[1])] {
+		if asked&(1<<c.tool) == 0 && bytes.HasPrefix(text, c.word) {
+			asked |= 1 << c.tool
+			if r.ask(c.tool, l, s) {
+				return
+			}
+		}
+	}
+}
+
+// ask gives the line to one tool; it reports whether the tool took it.
+func (r *Reading) ask(i int, l *Line, s *Stream) bool {
+	p := s.parsers[i]
+	if p == nil {
+		p = r.tools[i].New()
+		if s.parsers == nil {
+			s.parsers = map[int]Parser{}
+		}
+		s.parsers[i] = p
+	}
+	switch p.Line(l, &r.Out) {
+	case More:
+		s.more = i + 1
+	case Done:
+	case Miss:
+		return false
+	}
+	r.marks++
+	return true
+}
+
+// Totals is what a reading came to.
+type Totals struct {
+	Events, Skipped int64
+	Understood      int64 // lines that a frame or tool understood
+	First, Last     int64 // Beginning and Forever when no time was seen
+	Unnamed         bool  // something fell to the claim or to source:<path>
+	Partial         string
+}
+
+// Finish ends every stream and returns the totals. covers is the operator's
+// claim of what the input covers, zero when there is none: a topic that the
+// source speaks of is then covered for the subjects it speaks of.
+func (r *Reading) Finish(covers timeline.Span) (Totals, error) {
+	for i := range r.peelers {
+		if e, ok := r.peelers[i].(Ender); ok {
+			r.frame, r.stream, r.line = i, r.root, nil
+			e.End(&r.Out)
+		}
+	}
+	r.line = nil
+	r.root.end(&r.Out, timeline.OpCut)
+	if covers != (timeline.Span{}) {
+		for k := range r.seen {
+			r.Cover(timeline.Coverage{Subject: k.subject, Topic: k.topic, Span: covers, Why: "stated with --covers"})
+		}
+	}
+	r.flush(0)
+	t := Totals{r.events, r.skipped, r.marks, timeline.Beginning, timeline.Forever, r.unnamed, r.partial}
+	if r.first <= r.last {
+		t.First, t.Last = r.first, r.last
+	}
+	return t, r.err
+}
+
+// Err returns the first error of the sink.
+func (r *Reading) Err() error { return r.err }

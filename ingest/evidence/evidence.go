@@ -1,0 +1,138 @@
+// Package evidence is the leaf that the engine of package ingest and the
+// formats share: what a line is, what a frame and a tool are, what a document
+// is, and where their findings go.
+//
+// Lines are frames around tools. A frame takes one layer off a line and knows
+// when and where (a GitHub timestamp, a syslog header, BuildKit's "#7 12.3"); a
+// tool knows what one line says (pip, an access line). Frames nest and any tool
+// may stand in any frame, so each is written once. Documents are read whole.
+package evidence
+
+import (
+	"pulltrail/timeline"
+)
+
+// Line is one physical line on its way through the frames. Its slices are
+// valid until the parser returns.
+type Line struct {
+	Text  []byte // what the frames left of it, without escape sequences
+	No    int64  // physical line, 1-based
+	Off   int64  // byte offset of the physical line in the decoded member
+	Stamp Stamp  // the clock of the innermost frame that has one
+	Echo  bool   // the text is a command that was given, not output
+	Cut   bool   // the line goes on elsewhere or was cut off
+}
+
+// Stamp is a time as written. Read is called only when an event is made of the
+// line; nil means that there is no clock.
+type Stamp struct {
+	Text []byte
+	Read func(text []byte, t *Times) timeline.Span
+	// Inherited marks the time of an earlier line.
+	Inherited bool
+}
+
+// Peeler is a frame at work in one source.
+type Peeler interface {
+	// Peel takes the frame's layer off l.Text and returns the child stream that
+	// the rest belongs to; s itself when the line is the frame's own and ends
+	// here; nil when it is no line of this frame, and then nothing has changed.
+	Peel(l *Line, s *Stream, o *Out) *Stream
+}
+
+// Ender is a Peeler that wants to know when the source is over.
+type Ender interface{ End(o *Out) }
+
+// Starter is a Peeler that looks at the head of the source before its first
+// line when its format was claimed.
+type Starter interface {
+	Start(h *Head, s *Stream, o *Out)
+}
+
+// Result is what a tool says of a line.
+type Result uint8
+
+// The results.
+const (
+	Miss Result = iota // not a line of this tool: the next tool is asked
+	Done               // understood
+	More               // understood, and the next line of the stream is asked for, whatever it starts with
+)
+
+// Parser is a tool at work in one stream.
+type Parser interface {
+	Line(l *Line, o *Out) Result
+	// End says that no further line of the invocation comes: open (a new
+	// command or step began) or cut (the source ends).
+	End(how timeline.OpState, o *Out)
+}
+
+// Shape tells lines from documents.
+type Shape string
+
+// The shapes.
+const (
+	FrameShape    Shape = "frame"
+	ToolShape     Shape = "tool"
+	DocumentShape Shape = "document"
+)
+
+// Format is one log format: one file of code, one row in the table, one folder
+// of tests with the same name.
+type Format struct {
+	Name   string // slug
+	Shape  Shape
+	Title  string // what it is, for people
+	Proves string // what it proves
+	Cannot string // what it cannot
+	Doc    string // link to its documentation
+	Sample string // where its sample comes from
+
+	// Claim tells from the head of a source that it is of this format. Claims
+	// are unambiguous. A tool has none: it stands in any frame, or in none.
+	Claim func(h *Head) bool
+
+	// First lists the bytes that a line of the frame can start with.
+	First string
+	New   func() Peeler // frame
+
+	// Starts lists the words that a tool's lines start with, blanks before them
+	// ignored; two bytes at least each.
+	Starts []string
+	// Commands tells that the tool reads echoed commands (Line.Echo) too.
+	Commands bool
+	Tool     func() Parser // tool
+
+	Read func(d *Doc, o *Out) error // document
+}
+
+// Head is the beginning of a source or archive member.
+type Head struct {
+	Path  string // as in Origin.Path
+	Name  string // last element of the path
+	Dir   string // the element before it, "" when there is none
+	Bytes []byte // first 64 KiB at most, decoded to UTF-8, escape sequences left in
+}
+
+// Doc is a document. It is bounded, so it may be held.
+type Doc struct {
+	Head
+	Data   []byte // all of it, decoded to UTF-8
+	SHA256 string // "sha256:…" of Data
+
+	lineOff, lineNo int64
+}
+
+// LineAt returns the 1-based line of a byte offset in Data. Ascending offsets
+// are cheap.
+func (d *Doc) LineAt(off int64) int64 {
+	if off < d.lineOff || d.lineNo == 0 {
+		d.lineOff, d.lineNo = 0, 1
+	}
+	for off = min(off, int64(len(d.Data))); d.lineOff < off; d.lineOff++ {
+		if d.Data[d.lineOff] == '\n' {
+			d.lineNo++
+		}
+	}
+	return d.lineNo
+}

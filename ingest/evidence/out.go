@@ -1,0 +1,241 @@
+package evidence
+
+import (
+	"strings"
+
+	"pulltrail/timeline"
+)
+
+// flushRows is how many rows an Out gathers before it hands them on.
+const flushRows = 2000
+
+// Out is where frames, tools and documents put what they find in one source.
+// It knows the current line and stream, so that a parser only says what the
+// line proves.
+type Out struct {
+	// Times says how to read clocks without zone or year in this source.
+	Times Times
+	// Claim is what --subject said; zero when nothing did.
+	Claim timeline.Subject
+
+	path    string
+	line    *Line
+	stream  *Stream
+	frame   int // number of the frame at work
+	claimed int // 1 + number of the frame that claimed the source
+	tools   []Tooling
+	ops     int64
+	sink    func(*timeline.Batch) error
+	err     error
+	batch   timeline.Batch
+	seen    map[seenKey]bool
+	marks   int64 // lines that a frame or a tool understood
+	events  int64
+	skipped int64
+	unnamed bool // some event fell to the claim or to source:<path>
+	first   int64
+	last    int64
+	partial string
+}
+
+type seenKey struct {
+	subject timeline.Subject
+	topic   timeline.Topic
+}
+
+// Mark is a line remembered for an event that is made later.
+type Mark struct {
+	origin  timeline.Origin
+	span    timeline.Span
+	subject timeline.Subject
+}
+
+// Mark remembers the current line.
+func (o *Out) Mark() Mark {
+	return Mark{o.origin(), o.span(), o.Subject()}
+}
+
+// Span returns the time of the remembered line.
+func (m Mark) Span() timeline.Span { return m.span }
+
+// Until returns the mark with a span that also reaches to the other's end: the
+// thing happened somewhere between the two lines.
+func (m Mark) Until(other Mark) Mark {
+	if m.span.To < other.span.To {
+		m.span.To, m.span.Clock = other.span.To, timeline.Section
+	}
+	return m
+}
+
+// Stream returns the stream of the current line.
+func (o *Out) Stream() *Stream { return o.stream }
+
+// Path returns the path of the source or archive member being read.
+func (o *Out) Path() string { return o.path }
+
+// Subject returns the subject of the current line: what the evidence names,
+// else what --subject said, else source:<path>.
+func (o *Out) Subject() timeline.Subject {
+	if w := o.stream.Who(); !w.IsZero() {
+		return w
+	}
+	if !o.Claim.IsZero() {
+		return o.Claim
+	}
+	return timeline.Subject{Kind: timeline.Source, ID: o.path}
+}
+
+func (o *Out) origin() timeline.Origin {
+	if o.line == nil {
+		return timeline.Origin{Path: o.path}
+	}
+	return timeline.Origin{Path: o.path, Line: o.line.No, Offset: o.line.Off, Text: Excerpt(o.line.Text)}
+}
+
+// span reads the clock of the current line.
+func (o *Out) span() timeline.Span {
+	if o.line == nil || o.line.Stamp.Read == nil {
+		return o.Times.bound(timeline.Always())
+	}
+	s := o.line.Stamp.Read(o.line.Stamp.Text, &o.Times)
+	if o.line.Stamp.Inherited && s.Clock == timeline.Exact {
+		s.Clock = timeline.Inherited
+	}
+	return o.Times.bound(s)
+}
+
+// Emit records what the current line proves.
+func (o *Out) Emit(a timeline.Action, op *Op, items ...timeline.Item) {
+	e := timeline.Event{Action: a, Items: items}
+	if op != nil {
+		e.Op = op.Number
+	}
+	o.Event(e)
+}
+
+// Event records an event of the current line. Subject, time and origin are
+// filled in where the parser left them empty.
+func (o *Out) Event(e timeline.Event) {
+	if e.Span == (timeline.Span{}) {
+		e.Span = o.span()
+	} else {
+		e.Span = o.Times.bound(e.Span)
+	}
+	if e.Origin == (timeline.Origin{}) {
+		e.Origin = o.origin()
+	}
+	if e.Subject.IsZero() {
+		e.Subject = o.Subject()
+	}
+	o.add(e)
+}
+
+// At records an event of a remembered line.
+func (o *Out) At(m Mark, e timeline.Event) {
+	e.Origin = m.origin
+	if e.Span == (timeline.Span{}) {
+		e.Span = m.span
+	}
+	if e.Subject.IsZero() {
+		e.Subject = m.subject
+	}
+	o.add(e)
+}
+
+func (o *Out) add(e timeline.Event) {
+	if e.Path == "" {
+		e.Path = o.path
+	}
+	if o.stream.Who().IsZero() {
+		o.unnamed = true
+	}
+	for i := range e.Items {
+		it := &e.Items[i]
+		it.Artifact, it.Ref = clean(it.Artifact), Redact(clean(it.Ref))
+		if strings.HasPrefix(it.Artifact, "url:") || strings.HasPrefix(it.Artifact, "file:") {
+			it.Artifact = Redact(it.Artifact)
+		}
+	}
+	if e.Span.From != timeline.Beginning {
+		o.first = min(o.first, e.Span.From)
+	}
+	if e.Span.To != timeline.Forever {
+		o.last = max(o.last, e.Span.To)
+	}
+	o.marks++
+	o.events++
+	o.batch.Events = append(o.batch.Events, e)
+	o.flush(flushRows)
+}
+
+// Seen says that the current line is understood, and that its source speaks of
+// the topic for the line's subject; topic "" only says the former.
+func (o *Out) Seen(topic timeline.Topic) {
+	o.marks++
+	if topic != "" {
+		o.SeenFor(o.Subject(), topic)
+	}
+}
+
+// SeenFor says that the source speaks of the topic for a subject.
+func (o *Out) SeenFor(who timeline.Subject, topic timeline.Topic) {
+	if len(o.seen) < maxStreams {
+		o.seen[seenKey{who, topic}] = true
+	}
+}
+
+// Skip keeps the current line as one that could not be understood; the source
+// becomes partial.
+func (o *Out) Skip(reason string) {
+	o.skipped++
+	o.batch.Skips = append(o.batch.Skips, timeline.Skip{Reason: reason, Origin: o.origin()})
+	o.flush(flushRows)
+}
+
+// Cut says that the source lacks something: its state is partial, with the
+// reason.
+func (o *Out) Cut(reason string) {
+	if o.partial == "" {
+		o.partial = reason
+	}
+}
+
+// Link records a relation that the current line proves.
+func (o *Out) Link(r timeline.Relation, from, to string) {
+	o.batch.Links = append(o.batch.Links, timeline.Link{Relation: r, From: Redact(clean(from)), To: Redact(clean(to)), Span: o.span(), Origin: o.origin()})
+	o.flush(flushRows)
+}
+
+// Hold records the names of secrets that the subject of the current line
+// holds. Values are never passed.
+func (o *Out) Hold(names ...string) {
+	for _, n := range names {
+		o.Emit(timeline.Hold, nil, timeline.Item{Artifact: "secret:" + n})
+	}
+}
+
+// Cover records what the source covers.
+func (o *Out) Cover(c timeline.Coverage) { o.batch.Coverage = append(o.batch.Coverage, c) }
+
+// Expect records evidence that must exist.
+func (o *Out) Expect(x timeline.Expected) {
+	if x.Origin == (timeline.Origin{}) {
+		x.Origin = o.origin()
+	}
+	o.marks++
+	o.batch.Expected = append(o.batch.Expected, x)
+}
+
+// SetLine gives a document the line that its next events stand on.
+func (o *Out) SetLine(no, off int64, text []byte) {
+	o.line = &Line{Text: text, No: no, Off: off}
+}
+
+func (o *Out) flush(rows int) {
+	b := &o.batch
+	if len(b.Events)+len(b.Links)+len(b.Skips)+len(b.Ops) < rows || o.err != nil {
+		return
+	}
+	o.err = o.sink(b)
+	*b = timeline.Batch{}
+}

@@ -1,0 +1,177 @@
+package evidence
+
+import (
+	"pulltrail/timeline"
+)
+
+// maxStreams bounds the open streams of one source.
+const maxStreams = 4096
+
+// Stream is a node (parent, frame, key): the lines of one build step, one
+// container, one host. It holds what is known of them and the state of the
+// tools open in it.
+type Stream struct {
+	Parent  *Stream
+	Subject timeline.Subject // zero: the parent's
+	Program string           // the program that wrote the lines, when the frame names it ("dockerd")
+	Last    Stamp            // for frames: the time of the last line, to inherit
+
+	// OpParent is the operation that this stream's commands belong to (a build
+	// and its steps); 0 is none.
+	OpParent int64
+
+	frames   uint64 // bits of the frames above, so that none is entered twice
+	children map[streamKey]*Stream
+	parsers  map[int]Parser
+	more     int // 1 + index of the tool that asked for the next line
+	commands []*Op
+}
+
+type streamKey struct {
+	frame int
+	key   string
+}
+
+// Child returns the stream below s that the frame calls key. Frames get their
+// number from the engine through Out.Frame.
+func (s *Stream) Child(o *Out, key []byte) *Stream {
+	if c := s.children[streamKey{o.frame, string(key)}]; c != nil {
+		return c
+	}
+	if s.children == nil {
+		s.children = map[streamKey]*Stream{}
+	}
+	if len(s.children) >= maxStreams {
+		for _, c := range s.children {
+			c.end(o, timeline.OpCut)
+		}
+		clear(s.children)
+	}
+	c := &Stream{Parent: s, Program: s.Program, OpParent: s.OpParent, frames: s.frames | 1<<o.frame}
+	s.children[streamKey{o.frame, string(key)}] = c
+	return c
+}
+
+// Drop ends the child that the frame calls key and forgets it.
+func (s *Stream) Drop(o *Out, key []byte) {
+	k := streamKey{o.frame, string(key)}
+	if c := s.children[k]; c != nil {
+		c.end(o, timeline.OpOpen)
+		delete(s.children, k)
+	}
+}
+
+// Who returns the subject of the stream: its own or that of the nearest stream
+// above that has one; zero when the evidence names nobody.
+func (s *Stream) Who() timeline.Subject {
+	for ; s != nil; s = s.Parent {
+		if !s.Subject.IsZero() {
+			return s.Subject
+		}
+	}
+	return timeline.Subject{}
+}
+
+// Step says that a new step begins in s: tools that are open are ended, and
+// commands that were echoed get no answer any more.
+func (s *Stream) Step(o *Out) { s.end(o, timeline.OpOpen) }
+
+func (s *Stream) end(o *Out, how timeline.OpState) {
+	for _, c := range s.children {
+		c.end(o, how)
+	}
+	before := o.stream
+	o.stream = s
+	for i := range o.tools {
+		if p := s.parsers[i]; p != nil {
+			p.End(how, o)
+		}
+	}
+	clear(s.parsers)
+	s.more = 0
+	for _, op := range s.commands {
+		o.finish(op, how)
+	}
+	s.commands = nil
+	o.stream = before
+}
+
+// Op is one invocation of a tool: an ask in it is cleared only by an answer in
+// it.
+type Op struct {
+	timeline.Op
+	// Quiet says that the command prints no versions: its output answers
+	// nothing.
+	Quiet bool
+
+	taken    bool // a tool's output was taken for this command's
+	answered bool
+	opaque   []timeline.Item
+	mark     Mark
+	done     bool
+}
+
+// Answer says that the invocation printed what it did, with versions.
+func (op *Op) Answer() { op.answered = true }
+
+// Command registers a command that was echoed in the current stream. opaque
+// lists what an opaque event is made of when no output answers it: nil makes
+// none.
+func (o *Out) Command(tool, command string, quiet bool, opaque []timeline.Item) *Op {
+	op := o.newOp(tool, command)
+	op.Quiet, op.opaque, op.mark = quiet, opaque, o.Mark()
+	s := o.stream
+	if len(s.commands) >= maxCommands {
+		o.finish(s.commands[0], timeline.OpOpen)
+		s.commands = s.commands[1:]
+	}
+	s.commands = append(s.commands, op)
+	return op
+}
+
+// maxCommands bounds the echoed commands of one step that wait for output.
+const maxCommands = 256
+
+// Invocation returns the operation that a tool's output belongs to: the next
+// command for this tool that was echoed in the stream and has no output yet,
+// or a new one. A tool calls it once for each invocation it sees.
+func (o *Out) Invocation(tool string) *Op {
+	for _, op := range o.stream.commands {
+		if op.Tool == tool && !op.Quiet && !op.taken {
+			op.taken = true
+			return op
+		}
+	}
+	op := o.newOp(tool, "")
+	op.taken = true
+	return op
+}
+
+// newOp numbers a new operation of the current stream.
+func (o *Out) newOp(tool, command string) *Op {
+	o.ops++
+	return &Op{Op: timeline.Op{Number: o.ops, Parent: o.stream.OpParent, Tool: tool, Command: Redact(command), State: timeline.OpOpen}}
+}
+
+// NewOp makes an operation that no command stands for: a build, a step.
+func (o *Out) NewOp(tool, command string) *Op { return o.newOp(tool, command) }
+
+// Close stores the operation with its end. Events of it may still come.
+func (o *Out) Close(op *Op, state timeline.OpState) {
+	if op == nil {
+		return
+	}
+	op.State = state
+	op.done = true
+	o.batch.Ops = append(o.batch.Ops, op.Op)
+}
+
+// finish ends a command: when nothing answered it, it was opaque.
+func (o *Out) finish(op *Op, how timeline.OpState) {
+	if !op.answered && op.opaque != nil {
+		o.At(op.mark, timeline.Event{Action: timeline.Opaque, Items: op.opaque, Op: op.Number})
+	}
+	if !op.done {
+		o.Close(op, how)
+	}
+}

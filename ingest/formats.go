@@ -1,0 +1,18 @@
+package ingest
+
+import (
+	"pulltrail/ingest/evidence"
+	"pulltrail/ingest/frame"
+	"pulltrail/ingest/tool"
+)
+
+// textFormat is the name of plain text in which some line was recognised.
+const textFormat = "text"
+
+// Formats is the one table of formats. Order matters twice: frames that start
+// with the same byte are tried in it, and so are tools.
+var Formats = []evidence.Format{
+	frame.GitHub,
+
+	tool.Pip,
+}

@@ -1,0 +1,226 @@
+// Package ingest reads evidence into a timeline: files, folders and archives of
+// logs and documents. It knows no incident.
+//
+// The core walks, opens and decodes; formats get lines or a whole bounded
+// document. What a format is stands in package evidence, the formats in frame,
+// tool and document, and the one table of them in formats.go.
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// Options says how to read.
+type Options struct {
+	Subject timeline.Subject // --subject
+	Zone    *time.Location   // --zone
+	Covers  timeline.Span    // --covers
+	Format  string           // --format
+	Parser  string           // version of the program
+	Command string           // the command line, for the record
+	Stdin   io.Reader        // what '-' means
+	Workers int              // 0: one for each core
+
+	// Progress is told about bytes done and bytes in all, often; nil: nobody is.
+	Progress func(done, total int64)
+}
+
+// File is what became of one input file.
+type File struct {
+	timeline.SourceInfo
+	Changed bool // false: it was in the timeline already
+}
+
+// Result is what became of the inputs, by path.
+type Result struct {
+	Files []File
+}
+
+// Complete reports whether everything was read.
+func (r Result) Complete() bool {
+	return !slices.ContainsFunc(r.Files, func(f File) bool { return f.State != timeline.Read })
+}
+
+// ErrFormat is returned for an unknown --format.
+var ErrFormat = errors.New("unknown format")
+
+type ingester struct {
+	db      *timeline.DB
+	opt     Options
+	machine *evidence.Machine
+	done    atomic.Int64
+	total   int64
+}
+
+// Run reads paths into the timeline: files, folders (walked, links not
+// followed) and "-" for standard input. A file that cannot be opened is an
+// error; everything else that goes wrong is data.
+func Run(ctx context.Context, db *timeline.DB, paths []string, opt Options) (Result, error) {
+	if opt.Format != "" && !slices.ContainsFunc(Formats, func(f evidence.Format) bool { return f.Name == opt.Format }) {
+		return Result{}, fmt.Errorf("%w %q: 'pulltrail formats' lists them", ErrFormat, opt.Format)
+	}
+	g := &ingester{db: db, opt: opt, machine: evidence.NewMachine(Formats)}
+	files, err := g.walk(paths)
+	if err != nil {
+		return Result{}, err
+	}
+	return g.all(ctx, files)
+}
+
+// walk lists the files below the paths in a stable order.
+func (g *ingester) walk(paths []string) ([]string, error) {
+	var files []string
+	for _, p := range paths {
+		if p == "-" {
+			files = append(files, p)
+			continue
+		}
+		err := filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if !d.Type().IsRegular() {
+				return nil
+			}
+			if info, err := d.Info(); err == nil {
+				g.total += info.Size()
+			}
+			files = append(files, path)
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("ingest: %w", err)
+		}
+	}
+	return files, nil
+}
+
+func (g *ingester) all(ctx context.Context, files []string) (Result, error) {
+	workers := g.opt.Workers
+	if workers == 0 {
+		workers = runtime.NumCPU()
+	}
+	results := make([]File, len(files))
+	errs := make([]error, len(files))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(workers, len(files)) {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(files) || ctx.Err() != nil {
+					return
+				}
+				results[i], errs[i] = g.file(ctx, files[i])
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	return Result{results}, errors.Join(errs...)
+}
+
+// file reads one file into one source.
+func (g *ingester) file(ctx context.Context, path string) (File, error) {
+	info := timeline.SourceInfo{Path: filepath.ToSlash(path), Parser: g.opt.Parser, Command: g.opt.Command}
+	if !g.opt.Subject.IsZero() {
+		info.Claim, info.Explicit = g.opt.Subject.String(), true
+	}
+	if g.opt.Zone != nil {
+		info.Zone = g.opt.Zone.String()
+	}
+	if g.opt.Covers != (timeline.Span{}) {
+		info.Covers = g.opt.Covers.String()
+	}
+	var in io.Reader = g.opt.Stdin
+	var f *os.File
+	if path != "-" {
+		var err error
+		if f, err = os.Open(path); err != nil {
+			return File{}, fmt.Errorf("ingest: %w", err)
+		}
+		defer f.Close()
+		in = f
+		if known, err := g.known(f, info); err != nil || known != nil {
+			if err != nil {
+				return File{}, fmt.Errorf("ingest %s: %w", path, err)
+			}
+			return *known, nil
+		}
+	}
+	w, err := g.db.Begin()
+	if err != nil {
+		return File{}, err
+	}
+	s := &source{g: g, ctx: ctx, w: w, info: info, file: f}
+	if err := s.read(in); err != nil {
+		return File{}, errors.Join(fmt.Errorf("ingest %s: %w", path, err), w.Discard())
+	}
+	changed, err := w.Finish(s.info)
+	if err != nil {
+		return File{}, fmt.Errorf("ingest %s: %w", path, err)
+	}
+	return File{s.info, changed}, nil
+}
+
+// known hashes a file before it is read when the timeline has a source of the
+// same size; the same bytes read in the same way change nothing.
+func (g *ingester) known(f *os.File, info timeline.SourceInfo) (*File, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if same, err := g.db.Sizes(st.Size()); err != nil || !same {
+		return nil, err
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	info.SHA256 = hex.EncodeToString(h.Sum(nil))
+	old, err := g.db.Known(info)
+	if err != nil || old == nil {
+		return nil, err
+	}
+	return &File{*old, false}, nil
+}
+
+// counter hashes and counts what is read of a source.
+type counter struct {
+	r io.Reader
+	h hash.Hash
+	n int64
+	g *ingester
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.h.Write(p[:n])
+	c.n += int64(n)
+	if c.g.opt.Progress != nil {
+		c.g.opt.Progress(c.g.done.Add(int64(n)), c.g.total)
+	}
+	return n, err
+}

@@ -1,0 +1,221 @@
+package timeline
+
+import (
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+)
+
+//go:embed schema.sql
+var schema string
+
+// schemaVersion is stored in PRAGMA user_version.
+const schemaVersion = 1
+
+// minSQLite is the first SQLite without the WAL-reset bug that could lose
+// pages when two connections checkpoint at once
+// (https://www.sqlite.org/releaselog/3_51_3.html).
+const minSQLite = 3051003
+
+// ErrLocked is returned when another process writes the case.
+var ErrLocked = errors.New("the case is being written by another pulltrail")
+
+// ErrNoCase is returned when a directory holds no case.
+var ErrNoCase = errors.New("no case")
+
+// DB is the timeline of one case.
+type DB struct {
+	sql    *sql.DB // for reading
+	dir    string
+	lock   *os.File
+	writes *sql.DB
+	w      *writer
+}
+
+// Create opens the case in dir for writing and makes it when it is new. Only
+// one process can; the second gets ErrLocked. Readers are never hindered.
+// Whatever an interrupted run left unfinished is removed.
+func Create(dir string) (*DB, error) {
+	if err := checkLibrary(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make case: %w", err)
+	}
+	lock, err := takeLock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, err
+	}
+	writes, err := open(dir, "rwc")
+	if err != nil {
+		lock.Close()
+		return nil, err
+	}
+	db := &DB{dir: dir, lock: lock, writes: writes}
+	if err := db.prepare(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// prepare makes a case that was opened for writing ready.
+func (db *DB) prepare() error {
+	if err := db.migrate(); err != nil {
+		return err
+	}
+	if err := db.purge(); err != nil {
+		return fmt.Errorf("remove what an interrupted run left: %w", err)
+	}
+	var err error
+	if db.w, err = newWriter(db.writes); err != nil {
+		return err
+	}
+	db.sql, err = open(db.dir, "ro")
+	return err
+}
+
+// Open opens an existing case for reading, also while it is being written.
+func Open(dir string) (*DB, error) {
+	if err := checkLibrary(); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "timeline.db")); err != nil {
+		return nil, fmt.Errorf("%w in %s: run 'pulltrail ingest PATH...' first, or name the case with --case DIR", ErrNoCase, dir)
+	}
+	reads, err := open(dir, "ro")
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{sql: reads, dir: dir}
+	var version int
+	if err := db.sql.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("open case %s: %w", dir, err)
+	}
+	if version != schemaVersion {
+		db.Close()
+		return nil, fmt.Errorf("open case %s: its format is version %d, this program reads version %d", dir, version, schemaVersion)
+	}
+	return db, nil
+}
+
+func checkLibrary() error {
+	text, n, _ := sqlite3.Version()
+	if n < minSQLite {
+		return fmt.Errorf("SQLite %s is linked, 3.51.3 or later is needed: build with the module's own SQLite", text)
+	}
+	return nil
+}
+
+func open(dir, mode string) (*sql.DB, error) {
+	// A path may hold any character that a URI reads as its own.
+	path := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.Join(dir, "timeline.db"))
+	dsn := "file:" + path + "?mode=" + mode + "&_busy_timeout=10000&_foreign_keys=off"
+	if mode == "rwc" {
+		dsn += "&_journal_mode=WAL&_synchronous=NORMAL&_txlock=immediate"
+	}
+	db, err := sql.Open("sqlite3", dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open case %s: %w", dir, err)
+	}
+	if mode == "rwc" {
+		db.SetMaxOpenConns(1)
+	}
+	if err := db.Ping(); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("open case %s: %w", dir, err)
+	}
+	return db, nil
+}
+
+func (db *DB) migrate() error {
+	var version int
+	if err := db.writes.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		return fmt.Errorf("open case %s: %w", db.dir, err)
+	}
+	switch version {
+	case schemaVersion:
+		return nil
+	case 0:
+		_, err := db.writes.Exec("BEGIN;" + schema + ";PRAGMA user_version=" + strconv.Itoa(schemaVersion) + ";COMMIT;")
+		if err != nil {
+			return fmt.Errorf("make case %s: %w", db.dir, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("open case %s: its format is version %d, this program writes version %d", db.dir, version, schemaVersion)
+}
+
+// tablesOfSource hold rows that belong to one source each.
+var tablesOfSource = []string{"event", "op", "link", "coverage", "expected", "skip", "claimed"}
+
+// purge removes every source that was not finished, and its rows.
+func (db *DB) purge() error {
+	tx, err := db.writes.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	var unfinished int
+	if err := tx.QueryRow("SELECT count(*) FROM source WHERE complete = 0").Scan(&unfinished); err != nil {
+		return err
+	}
+	if unfinished > 0 {
+		for _, table := range tablesOfSource {
+			if _, err := tx.Exec("DELETE FROM " + table + " WHERE source IN (SELECT id FROM source WHERE complete = 0)"); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec("DELETE FROM source WHERE complete = 0"); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// Close ends the use of the case and gives up the lock.
+func (db *DB) Close() error {
+	var errs []error
+	if db.w != nil {
+		errs = append(errs, db.w.close())
+	}
+	for _, pool := range []*sql.DB{db.writes, db.sql} {
+		if pool != nil {
+			errs = append(errs, pool.Close())
+		}
+	}
+	if db.lock != nil {
+		errs = append(errs, db.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// takeLock takes the writer's lock; the file names the process that has it.
+func takeLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock case: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		defer f.Close()
+		holder := make([]byte, 20)
+		n, _ := f.ReadAt(holder, 0)
+		return nil, fmt.Errorf("%w (process %s): wait until it ends, or use another --case", ErrLocked, strings.TrimSpace(string(holder[:n])))
+	}
+	if err := f.Truncate(0); err == nil {
+		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("lock case: %w", err)
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,41 @@
+package timeline
+
+import (
+	"database/sql"
+	"errors"
+)
+
+// Sizes reports whether a complete source of that many bytes is known; only
+// then is it worth hashing a file before it is read.
+func (db *DB) Sizes(bytes int64) (bool, error) {
+	db.w.mu.Lock()
+	defer db.w.mu.Unlock()
+	q, err := db.w.stmt("SELECT EXISTS(SELECT 1 FROM source WHERE complete=1 AND bytes=?)")
+	if err != nil {
+		return false, err
+	}
+	var known bool
+	err = q.QueryRow(bytes).Scan(&known)
+	return known, err
+}
+
+// Known returns the source that holds the same bytes, already read in the same
+// way; nil when there is none.
+func (db *DB) Known(info SourceInfo) (*SourceInfo, error) {
+	db.w.mu.Lock()
+	defer db.w.mu.Unlock()
+	q, err := db.w.stmt(`SELECT format,state,why,bytes,events,skipped FROM source
+		WHERE complete=1 AND sha256=?1 AND zone=?2 AND covers=?3 AND parser=?4
+		AND (claim=?5 OR (?5='' AND claim IN ('', ?6) AND path=?6))`)
+	if err != nil {
+		return nil, err
+	}
+	var state string
+	err = q.QueryRow(info.SHA256, info.Zone, info.Covers, info.Parser, info.Claim, info.Path).
+		Scan(&info.Format, &state, &info.Why, &info.Bytes, &info.Events, &info.Skipped)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no such source is an answer
+	}
+	info.State = State(state)
+	return &info, err
+}

@@ -1,0 +1,185 @@
+package timeline
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+)
+
+// Fact is one item of one event, with everything that a finding shows of it.
+type Fact struct {
+	Event   int64 // id; facts of one event share it
+	Action  Action
+	Subject Subject
+	Item    Item
+	Parts   Parts // of Item.Artifact
+	Span    Span
+	Source  int64 // SourceRow.ID
+	SHA256  string
+	Op      int64
+	Origin
+}
+
+const factColumns = `e.id,e.action,u.kind,u.name,a.text,a.type,a.name,a.version,i.ref,i.digests,
+	e.t0,e.t1,e.clock,e.written,e.source,s.sha256,e.op,p.text,e.line,e.off,x.text`
+
+const factJoins = ` JOIN source s ON s.id=e.source AND s.complete=1 JOIN subject u ON u.id=e.subject
+	JOIN item i ON i.id=b.item JOIN artifact a ON a.id=i.artifact
+	JOIN path p ON p.id=e.path JOIN excerpt x ON x.id=e.excerpt `
+
+func (db *DB) facts(yield func(Fact) error, query string, args ...any) error {
+	rows, err := db.sql.Query(query, args...)
+	if err != nil {
+		return fmt.Errorf("read timeline: %w", err)
+	}
+	return scanFacts(rows, yield)
+}
+
+func scanFacts(rows *sql.Rows, yield func(Fact) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		var f Fact
+		var action int64
+		var kind, clock, digests string
+		var t0, t1 sql.NullInt64
+		if err := rows.Scan(&f.Event, &action, &kind, &f.Subject.ID, &f.Item.Artifact, &f.Parts.Type, &f.Parts.Name,
+			&f.Parts.Version, &f.Item.Ref, &digests, &t0, &t1, &clock, &f.Span.Written, &f.Source, &f.SHA256, &f.Op,
+			&f.Path, &f.Line, &f.Offset, &f.Text); err != nil {
+			return fmt.Errorf("read timeline: %w", err)
+		}
+		f.Action, f.Subject.Kind = Action(action), Kind(kind)
+		f.Item.Digests = parseDigests(digests)
+		setSpan(&f.Span, t0, t1, clock)
+		if f.Parts.Type == "image" {
+			_, f.Parts.Digest, _ = strings.Cut(f.Item.Artifact, "@")
+		}
+		if err := yield(f); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read timeline: %w", err)
+	}
+	return nil
+}
+
+func parseDigests(text string) []Digest {
+	var out []Digest
+	for line := range strings.Lines(text) {
+		value, role, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		out = append(out, Digest{value, Role(role)})
+	}
+	return out
+}
+
+func setSpan(s *Span, t0, t1 sql.NullInt64, clock string) {
+	s.From, s.To, s.Clock = Beginning, Forever, Clock(clock)
+	if t0.Valid {
+		s.From = t0.Int64
+	}
+	if t1.Valid {
+		s.To = t1.Int64
+	}
+}
+
+// FactsAbout yields every fact whose artifact want accepts. Artifacts are
+// interned, so want sees each name once however many events name it.
+func (db *DB) FactsAbout(want func(Parts) bool, yield func(Fact) error) error {
+	var ids []any
+	rows, err := db.sql.Query("SELECT id,text,type,name,version FROM artifact")
+	if err != nil {
+		return fmt.Errorf("read timeline: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var text string
+		var p Parts
+		if err := rows.Scan(&id, &text, &p.Type, &p.Name, &p.Version); err != nil {
+			return fmt.Errorf("read timeline: %w", err)
+		}
+		if p.Type == "image" {
+			_, p.Digest, _ = strings.Cut(text, "@")
+		}
+		if want(p) {
+			ids = append(ids, id)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read timeline: %w", err)
+	}
+	return db.factsIn(`SELECT i.id FROM item i WHERE i.artifact IN `, ids, yield)
+}
+
+// FactsWith yields every fact that carries one of the digests, whatever it
+// calls them.
+func (db *DB) FactsWith(digests []string, yield func(Fact) error) error {
+	args := make([]any, len(digests))
+	for i, d := range digests {
+		args[i] = d
+	}
+	return db.factsIn(`SELECT d.item FROM item_digest d WHERE d.value IN `, args, yield)
+}
+
+// chunk is how many values one statement takes.
+const chunk = 500
+
+func (db *DB) factsIn(items string, args []any, yield func(Fact) error) error {
+	for len(args) > 0 {
+		part := args[:min(chunk, len(args))]
+		args = args[len(part):]
+		query := "SELECT " + factColumns + " FROM bundle_item b JOIN event e ON e.bundle=b.bundle" + factJoins +
+			"WHERE b.item IN (" + items + "(?" + strings.Repeat(",?", len(part)-1) + ")) ORDER BY e.id, i.id"
+		if err := db.facts(yield, query, part...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FactsOf yields the facts with one of the actions.
+func (db *DB) FactsOf(yield func(Fact) error, actions ...Action) error {
+	list := make([]string, len(actions))
+	for i, a := range actions {
+		list[i] = fmt.Sprint(int64(a))
+	}
+	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
+		"WHERE e.action IN ("+strings.Join(list, ",")+") ORDER BY e.id, i.id")
+}
+
+// Filter narrows the timeline; zero fields do not.
+type Filter struct {
+	Subject  string // glob on id or kind:id
+	Artifact string // glob; without a version it fits any
+	Action   Action
+	From, To int64  // both zero: any time
+	Source   string // glob on the path
+	Limit    int
+}
+
+// Timeline yields events in order of time, those without a time last.
+func (db *DB) Timeline(f Filter, yield func(Fact) error) error {
+	where, args := "1", []any{}
+	add := func(cond string, a ...any) { where += " AND " + cond; args = append(args, a...) }
+	if f.Subject != "" {
+		add("(u.name GLOB ? OR u.kind||':'||u.name GLOB ?)", f.Subject, f.Subject)
+	}
+	if f.Artifact != "" {
+		add("(a.text GLOB ? OR a.text GLOB ? OR a.text GLOB ?)", f.Artifact, f.Artifact+"@*", f.Artifact+":*")
+	}
+	if f.Action != NoAction {
+		add("e.action=?", int64(f.Action))
+	}
+	if f.From != 0 || f.To != 0 {
+		add("(e.t0 IS NULL OR e.t0 <= ?) AND (e.t1 IS NULL OR e.t1 >= ?)", f.To, f.From)
+	}
+	if f.Source != "" {
+		add("p.text GLOB ?", f.Source)
+	}
+	query := "SELECT " + factColumns + " FROM event e JOIN bundle_item b ON b.bundle=e.bundle" + factJoins +
+		"WHERE " + where + " ORDER BY e.t0 IS NULL, e.t0, e.source, e.id, i.id"
+	if f.Limit > 0 {
+		query += fmt.Sprintf(" LIMIT %d", f.Limit)
+	}
+	return db.facts(yield, query, args...)
+}

@@ -1,0 +1,166 @@
+-- The timeline of a case, version 1. Times are nanoseconds since 1970 UTC;
+-- NULL in t0 or t1 means that the end is unknown. A source and everything it
+-- proves is visible through the views once it is complete.
+
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+-- One row for each piece of evidence and claim. The same bytes from two hosts
+-- are two sources.
+CREATE TABLE source (
+  id       INTEGER PRIMARY KEY,
+  sha256   TEXT NOT NULL,
+  claim    TEXT NOT NULL,    -- what --subject said; else the path when the content names nobody; else ''
+  path     TEXT NOT NULL,    -- as given on the command line
+  format   TEXT NOT NULL,
+  state    TEXT NOT NULL CHECK (state IN ('read','partial','unread')),
+  why      TEXT NOT NULL,    -- of partial and unread
+  bytes    INTEGER NOT NULL,
+  events   INTEGER NOT NULL,
+  skipped  INTEGER NOT NULL,
+  t0 INTEGER, t1 INTEGER,    -- first and last time seen: they prove no coverage
+  zone     TEXT NOT NULL,    -- --zone
+  covers   TEXT NOT NULL,    -- --covers
+  parser   TEXT NOT NULL,    -- version of the program that read it
+  command  TEXT NOT NULL,    -- the command line that read it
+  read_at  INTEGER NOT NULL,
+  complete INTEGER NOT NULL  -- 0 while it is being read
+) STRICT;
+CREATE UNIQUE INDEX source_identity ON source (sha256, claim) WHERE complete = 1;
+CREATE INDEX source_size ON source (bytes) WHERE complete = 1;
+
+CREATE TABLE subject (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (kind, name)) STRICT;
+CREATE TABLE path    (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE excerpt (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+
+-- Artifacts taken apart once: name and version are as timeline.Split gives them.
+CREATE TABLE artifact (
+  id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE,
+  type TEXT NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL
+) STRICT;
+CREATE INDEX artifact_name ON artifact (type, name);
+
+CREATE TABLE item (
+  id INTEGER PRIMARY KEY, artifact INTEGER NOT NULL REFERENCES artifact, ref TEXT NOT NULL,
+  digests TEXT NOT NULL,     -- "value role" pairs, one a line: part of the identity
+  UNIQUE (artifact, ref, digests)
+) STRICT;
+CREATE TABLE item_digest (value TEXT NOT NULL, item INTEGER NOT NULL REFERENCES item, role TEXT NOT NULL,
+  PRIMARY KEY (value, item, role)) STRICT, WITHOUT ROWID;
+
+-- A set of items, interned: the line that names sixty packages and the next
+-- thousand runs that name the same sixty share one row.
+CREATE TABLE bundle (id INTEGER PRIMARY KEY, items TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE bundle_item (bundle INTEGER NOT NULL, item INTEGER NOT NULL, PRIMARY KEY (bundle, item)) STRICT, WITHOUT ROWID;
+CREATE INDEX bundle_of_item ON bundle_item (item, bundle);
+
+CREATE TABLE event (
+  id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source,
+  action INTEGER NOT NULL, subject INTEGER NOT NULL REFERENCES subject, bundle INTEGER NOT NULL REFERENCES bundle,
+  t0 INTEGER, t1 INTEGER, clock TEXT NOT NULL, written TEXT NOT NULL,
+  op INTEGER NOT NULL, path INTEGER NOT NULL REFERENCES path, line INTEGER NOT NULL, off INTEGER NOT NULL,
+  excerpt INTEGER NOT NULL REFERENCES excerpt
+) STRICT;
+CREATE INDEX event_bundle ON event (bundle);
+CREATE INDEX event_subject ON event (subject);
+CREATE INDEX event_source ON event (source, op);
+CREATE INDEX event_time ON event (t0);
+CREATE INDEX event_opaque ON event (action) WHERE action IN (14, 15, 16); -- contact, opaque, hold
+
+CREATE TABLE op (
+  source INTEGER NOT NULL REFERENCES source, number INTEGER NOT NULL, parent INTEGER NOT NULL,
+  tool TEXT NOT NULL, command TEXT NOT NULL, state TEXT NOT NULL, PRIMARY KEY (source, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE link (
+  id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source,
+  relation TEXT NOT NULL, a TEXT NOT NULL, b TEXT NOT NULL,
+  t0 INTEGER, t1 INTEGER, clock TEXT NOT NULL, written TEXT NOT NULL,
+  path INTEGER NOT NULL REFERENCES path, line INTEGER NOT NULL, off INTEGER NOT NULL, excerpt INTEGER NOT NULL
+) STRICT;
+CREATE INDEX link_source ON link (source);
+CREATE INDEX link_a ON link (a, relation);
+CREATE INDEX link_b ON link (b, relation);
+
+CREATE TABLE coverage (
+  source INTEGER NOT NULL REFERENCES source, subject INTEGER NOT NULL REFERENCES subject,
+  topic TEXT NOT NULL, t0 INTEGER, t1 INTEGER, whole INTEGER NOT NULL, why TEXT NOT NULL
+) STRICT;
+CREATE INDEX coverage_source ON coverage (source);
+
+CREATE TABLE expected (
+  source INTEGER NOT NULL REFERENCES source, subject INTEGER NOT NULL REFERENCES subject,
+  channel TEXT NOT NULL, t0 INTEGER, t1 INTEGER, reason TEXT NOT NULL, detail TEXT NOT NULL,
+  path INTEGER NOT NULL REFERENCES path, line INTEGER NOT NULL
+) STRICT;
+CREATE INDEX expected_source ON expected (source);
+
+CREATE TABLE skip (
+  source INTEGER NOT NULL REFERENCES source, path INTEGER NOT NULL REFERENCES path,
+  line INTEGER NOT NULL, off INTEGER NOT NULL, reason TEXT NOT NULL, excerpt INTEGER NOT NULL
+) STRICT;
+CREATE INDEX skip_source ON skip (source);
+
+-- Subjects that a person named with --subject: they get a verdict even when
+-- nothing is found.
+CREATE TABLE claimed (source INTEGER NOT NULL REFERENCES source, subject INTEGER NOT NULL REFERENCES subject,
+  PRIMARY KEY (source, subject)) STRICT, WITHOUT ROWID;
+
+-- The inventory: one row for each address a host had.
+CREATE TABLE inventory (
+  id INTEGER PRIMARY KEY, address TEXT NOT NULL, host TEXT NOT NULL, t0 INTEGER, t1 INTEGER,
+  service TEXT NOT NULL, owner TEXT NOT NULL, customer TEXT NOT NULL, egress TEXT NOT NULL,
+  channels TEXT NOT NULL, file TEXT NOT NULL, line INTEGER NOT NULL
+) STRICT;
+CREATE TABLE mirror (prefix TEXT PRIMARY KEY, upstream TEXT NOT NULL, file TEXT NOT NULL, line INTEGER NOT NULL) STRICT;
+
+-- Views for people: pulltrail sql, Datasette, the sqlite3 shell.
+
+-- Events, one row for each thing an event names; times as RFC 3339 UTC.
+CREATE VIEW timeline AS
+SELECT e.id AS event,
+       strftime('%Y-%m-%dT%H:%M:%SZ', e.t0 / 1000000000, 'unixepoch') AS "from",
+       strftime('%Y-%m-%dT%H:%M:%SZ', e.t1 / 1000000000, 'unixepoch') AS "to",
+       e.clock, e.written,
+       CASE e.action WHEN 1 THEN 'require' WHEN 2 THEN 'resolve' WHEN 3 THEN 'check' WHEN 4 THEN 'cached'
+         WHEN 5 THEN 'download' WHEN 6 THEN 'pull' WHEN 7 THEN 'present' WHEN 8 THEN 'install' WHEN 9 THEN 'build'
+         WHEN 10 THEN 'push' WHEN 11 THEN 'tag' WHEN 12 THEN 'run' WHEN 13 THEN 'remove' WHEN 14 THEN 'contact'
+         WHEN 15 THEN 'opaque' WHEN 16 THEN 'hold' END AS action,
+       u.kind AS subject_kind, u.name AS subject,
+       a.text AS artifact, i.ref, i.digests, p.text AS path, e.line, x.text AS text, s.sha256 AS source, e.op
+FROM event e
+JOIN source s ON s.id = e.source AND s.complete = 1
+JOIN subject u ON u.id = e.subject
+JOIN bundle_item b ON b.bundle = e.bundle
+JOIN item i ON i.id = b.item
+JOIN artifact a ON a.id = i.artifact
+JOIN path p ON p.id = e.path
+JOIN excerpt x ON x.id = e.excerpt;
+
+-- Every subject with the number of events it has.
+CREATE VIEW subjects AS
+SELECT u.kind, u.name, (SELECT count(*) FROM event e JOIN source s ON s.id = e.source AND s.complete = 1
+                        WHERE e.subject = u.id) AS events
+FROM subject u;
+
+-- What was read, and how well.
+CREATE VIEW sources AS
+SELECT path, sha256, format, state, why, bytes, events, skipped,
+       strftime('%Y-%m-%dT%H:%M:%SZ', t0 / 1000000000, 'unixepoch') AS first_seen,
+       strftime('%Y-%m-%dT%H:%M:%SZ', t1 / 1000000000, 'unixepoch') AS last_seen,
+       claim, zone, covers, parser, command
+FROM source WHERE complete = 1;
+
+-- Relations between identities.
+CREATE VIEW links AS
+SELECT l.relation, l.a, l.b,
+       strftime('%Y-%m-%dT%H:%M:%SZ', l.t0 / 1000000000, 'unixepoch') AS "from",
+       strftime('%Y-%m-%dT%H:%M:%SZ', l.t1 / 1000000000, 'unixepoch') AS "to",
+       p.text AS path, l.line
+FROM link l JOIN source s ON s.id = l.source AND s.complete = 1 JOIN path p ON p.id = l.path;
+
+-- Evidence that could not be understood, with the reason.
+CREATE VIEW gaps AS
+SELECT s.path AS source, p.text AS path, k.line, k.reason, x.text AS text
+FROM skip k JOIN source s ON s.id = k.source AND s.complete = 1 JOIN path p ON p.id = k.path JOIN excerpt x ON x.id = k.excerpt
+UNION ALL
+SELECT path, path, 0, why, '' FROM source WHERE complete = 1 AND state <> 'read';
