@@ -161,6 +161,11 @@ type Parts struct {
 // endpoints are the artifact schemes that are neither package nor image.
 var endpoints = []string{"secret", "domain", "ip", "url", "file"}
 
+// Ecosystem is the artifact of events that name no package, only where it would
+// come from: pkg:pypi for a "pip install -r requirements.txt" without output.
+// Split gives such an artifact a Type and no Name.
+func Ecosystem(kind string) string { return "pkg:" + kind }
+
 // Split takes an artifact of the timeline apart.
 func Split(artifact string) Parts {
 	for _, scheme := range endpoints {
