@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pulltrail/ingest"
+	"pulltrail/reports"
 	"pulltrail/timeline"
 )
 
@@ -53,21 +53,25 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 		return err
 	}
 	defer db.Close()
+	p := a.newProgress()
+	if p != nil {
+		opt.Progress = p.show
+	}
 	res, err := ingest.Run(c.Context(), db, paths, opt)
+	p.clear()
 	if err != nil {
 		return err
 	}
 	if a.json {
-		enc := json.NewEncoder(a.out)
 		for _, f := range res.Files {
-			if err := enc.Encode(map[string]any{"path": f.Path, "sha256": f.SHA256, "format": f.Format, "state": f.State,
+			if err := a.printJSON(a.out, map[string]any{"path": f.Path, "sha256": f.SHA256, "format": f.Format, "state": f.State,
 				"why": f.Why, "events": f.Events, "skipped": f.Skipped, "changed": f.Changed}); err != nil {
 				return err
 			}
 		}
 	} else {
 		for _, f := range res.Files {
-			fmt.Fprintf(a.out, "%-8s %-24s %6d events  %s%s\n", f.State, f.Format, f.Events, f.Path, because(f))
+			fmt.Fprintf(a.out, "%-8s %-24s %6d events  %s\n", f.State, f.Format, f.Events, reports.Text(f.Path+because(f)))
 		}
 	}
 	if !res.Complete() {

@@ -7,11 +7,20 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// patience is how long an interrupted program may take to end in good order. A
+// read from a terminal or a pipe cannot be called off; a case outlives being
+// left at any moment.
+const patience = 3 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() {
+		stop() // the second interrupt ends the program at once
+		time.AfterFunc(patience, func() { os.Exit(exitInterrupted) })
+	})
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
 	os.Exit(code)
 }

@@ -2,12 +2,12 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"pulltrail/reports"
 	"pulltrail/timeline"
 )
 
@@ -43,7 +43,10 @@ Views for people:
 					for i, v := range row {
 						m[columns[i]] = v
 					}
-					return json.NewEncoder(out).Encode(m)
+					return a.printJSON(out, m)
+				}
+				for i := range row {
+					row[i] = reports.Text(row[i])
 				}
 				_, err := out.WriteString(strings.Join(row, "\t") + "\n")
 				return err

@@ -2,10 +2,10 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 
 	"github.com/spf13/cobra"
 
+	"pulltrail/reports"
 	"pulltrail/timeline"
 )
 
@@ -80,15 +80,13 @@ func (a *app) timeline(f timeline.Filter) error {
 	}
 	defer db.Close()
 	out := bufio.NewWriter(a.out)
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
 	err = db.Timeline(f, func(x timeline.Fact) error {
 		if a.json {
-			return enc.Encode(eventOf(x))
+			return a.printJSON(out, eventOf(x))
 		}
 		for _, line := range timeline.Notation(timeline.Event{Action: x.Action, Subject: x.Subject,
 			Items: []timeline.Item{x.Item}, Span: x.Span, Origin: x.Origin}) {
-			if _, err := out.WriteString(line + "\n"); err != nil {
+			if _, err := out.WriteString(reports.Text(line) + "\n"); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"pulltrail/ingest"
+	"pulltrail/reports"
 )
 
 // version is set by the build; it stands in every source that is read.
@@ -66,12 +69,33 @@ func (a *app) exit(ctx context.Context, err error) int {
 	case ctx.Err() != nil:
 		fmt.Fprintln(a.err, "pulltrail: interrupted; the same command again goes on where it stopped")
 		return exitInterrupted
-	case errors.Is(err, errUsage):
-		fmt.Fprintln(a.err, "pulltrail: "+strings.TrimPrefix(err.Error(), "usage: "))
+	case errors.Is(err, errUsage), errors.Is(err, ingest.ErrFormat):
+		fmt.Fprintln(a.err, "pulltrail: "+reports.Text(strings.TrimPrefix(err.Error(), "usage: ")))
 		return exitUsage
 	}
-	fmt.Fprintln(a.err, "pulltrail: "+err.Error())
+	a.complain(err)
 	return exitFailure
+}
+
+// complain prints an error, each of several on a line of its own.
+func (a *app) complain(err error) {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range several.Unwrap() {
+			a.complain(e)
+		}
+		return
+	}
+	fmt.Fprintln(a.err, "pulltrail: "+reports.Text(err.Error()))
+}
+
+// printJSON prints a value as one line.
+func (a *app) printJSON(w io.Writer, v any) error {
+	line, err := reports.JSON(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(line)
+	return err
 }
 
 func usage(format string, args ...any) error {
@@ -85,7 +109,7 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       version,
-		Args:          cobra.NoArgs,
+		Args:          unknownVerb,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return c.Help()
 		},
@@ -100,18 +124,40 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&a.caseDir, "case", dir, "directory of the case ($PULLTRAIL_CASE)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2
 	for _, verb := range a.verbs() {
-		if verb.Args == nil {
-			verb.Args = cobra.NoArgs
-		}
+		verb.Args = usageOf(verb.Args)
 		root.AddCommand(verb)
 	}
 	return root
 }
 
+// usageOf makes a wrong number of arguments a usage error; nil takes none.
+func usageOf(args cobra.PositionalArgs) cobra.PositionalArgs {
+	if args == nil {
+		args = cobra.NoArgs
+	}
+	return func(c *cobra.Command, given []string) error {
+		if err := args(c, given); err != nil {
+			return usage("%s: %v: see '%s --help'", c.CommandPath(), err, c.CommandPath())
+		}
+		return nil
+	}
+}
+
+func unknownVerb(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+		return usage("unknown verb %q: did you mean '%s %s'?", args[0], c.CommandPath(), like[0])
+	}
+	return usage("unknown verb %q: see '%s --help'", args[0], c.CommandPath())
+}
+
 // verbs lists the verbs, in the order of the help.
 func (a *app) verbs() []*cobra.Command {
-	return []*cobra.Command{a.ingestCmd(), a.timelineCmd(), a.sqlCmd()}
+	return []*cobra.Command{a.ingestCmd(), a.timelineCmd(), a.sqlCmd(), a.formatsCmd()}
 }
 
 // terminal reports whether w is a terminal that may get colour and progress.
