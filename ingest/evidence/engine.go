@@ -72,7 +72,7 @@ func (m *Machine) NewReading(path string, claim, base timeline.Subject, times Ti
 	r := &Reading{machine: m, root: &Stream{Subject: base}}
 	r.peelers = make([]Peeler, len(m.frames))
 	r.Out = Out{Times: times, Claim: claim, path: path, tools: m.tools, sink: sink, seen: map[seenKey]bool{},
-		first: math.MaxInt64, last: math.MinInt64, stream: r.root}
+		first: math.MaxInt64, last: math.MinInt64, stream: r.root, feed: r.feed}
 	return r
 }
 
@@ -105,7 +105,24 @@ func (r *Reading) Line(l *Line) {
 	r.dispatch(l, r.root, 0)
 }
 
+// feed takes a line that a frame made while it was at work on another.
+func (r *Reading) feed(l *Line, s *Stream) {
+	line, stream, frame := r.line, r.stream, r.frame
+	depth := 0
+	for p := s.Parent; p != nil; p = p.Parent {
+		depth++
+	}
+	r.dispatch(l, s, depth)
+	r.line, r.stream, r.frame = line, stream, frame
+}
+
 func (r *Reading) dispatch(l *Line, s *Stream, depth int) {
+	if i := s.next - 1; i >= 0 {
+		s.next = 0
+		if r.peel(i, l, s, depth) {
+			return
+		}
+	}
 	if len(l.Text) > 0 && depth < maxDepth && !l.Echo {
 		if r.claimed > 0 && depth == 0 {
 			if r.peel(r.claimed-1, l, s, depth) {

@@ -24,6 +24,7 @@ type Out struct {
 	frame   int // number of the frame at work
 	claimed int // 1 + number of the frame that claimed the source
 	tools   []Tooling
+	feed    func(*Line, *Stream)
 	ops     int64
 	sink    func(*timeline.Batch) error
 	err     error
@@ -69,6 +70,15 @@ func (m Mark) Until(other Mark) Mark {
 
 // Stream returns the stream of the current line.
 func (o *Out) Stream() *Stream { return o.stream }
+
+// AskNext has the frame at work see the next line of s, whatever it starts
+// with: a line that is cut in two goes on there.
+func (o *Out) AskNext(s *Stream) { s.next = o.frame + 1 }
+
+// Feed sends a line that the frame at work made into s as if it were read now:
+// one that it held back, or one of several that a record holds. The frame may
+// feed the stream that it peels; it is then asked again.
+func (o *Out) Feed(l *Line, s *Stream) { o.feed(l, s) }
 
 // Path returns the path of the source or archive member being read.
 func (o *Out) Path() string { return o.path }

@@ -24,6 +24,7 @@ type Stream struct {
 	children map[streamKey]*Stream
 	parsers  map[int]Parser
 	more     int // 1 + index of the tool that asked for the next line
+	next     int // 1 + index of the frame that asked for the next line
 	commands []*Op
 }
 
@@ -75,6 +76,13 @@ func (s *Stream) Who() timeline.Subject {
 // Step says that a new step begins in s: tools that are open are ended, and
 // commands that were echoed get no answer any more.
 func (s *Stream) Step(o *Out) { s.end(o, timeline.OpOpen) }
+
+// Reused is Step for a step that did not run because a cached result stood for
+// it: its commands end as cached, and none of them is opaque.
+func (s *Stream) Reused(o *Out) { s.end(o, timeline.OpCached) }
+
+// Commands returns the echoed commands of the step.
+func (s *Stream) Commands() []*Op { return s.commands }
 
 func (s *Stream) end(o *Out, how timeline.OpState) {
 	for _, c := range s.children {
@@ -168,7 +176,7 @@ func (o *Out) Close(op *Op, state timeline.OpState) {
 
 // finish ends a command: when nothing answered it, it was opaque.
 func (o *Out) finish(op *Op, how timeline.OpState) {
-	if !op.answered && op.opaque != nil {
+	if !op.answered && op.opaque != nil && how != timeline.OpCached {
 		o.At(op.mark, timeline.Event{Action: timeline.Opaque, Items: op.opaque, Op: op.Number})
 	}
 	if !op.done {
