@@ -112,7 +112,7 @@ func (s *lines) read(l *evidence.Line) (tooLong bool, err error) {
 		text = text[:len(text)-1]
 	}
 	if bytes.IndexByte(text, 0x1b) >= 0 {
-		text = stripEscapes(text)
+		text = evidence.StripEscapes(text)
 	}
 	*l = evidence.Line{Text: text, No: s.no, Off: s.off}
 	return tooLong, nil
@@ -140,56 +140,4 @@ func (s *lines) readLong(first []byte) (text []byte, tooLong bool, err error) {
 			return s.long, false, err
 		}
 	}
-}
-
-// stripEscapes removes ANSI sequences in place: CSI (colours, cursor), OSC
-// (titles, links) with either terminator, and two-byte escapes.
-// https://ecma-international.org/publications-and-standards/standards/ecma-48/
-func stripEscapes(b []byte) []byte {
-	out := b[:0]
-	for i := 0; i < len(b); {
-		if b[i] != 0x1b {
-			out = append(out, b[i])
-			i++
-			continue
-		}
-		n := escapeLen(b[i:])
-		if n > 2 && b[i+1] == '_' {
-			out = append(out, b[i:i+n]...) // an application's own mark: a frame may read it
-		}
-		i += n
-	}
-	return out
-}
-
-// escapeLen returns the length of the escape sequence that b starts with.
-func escapeLen(b []byte) int {
-	if len(b) < 2 {
-		return 1
-	}
-	switch b[1] {
-	case '[':
-		for i := 2; i < len(b); i++ {
-			if b[i] >= 0x40 && b[i] <= 0x7e {
-				return i + 1
-			}
-			if b[i] < 0x20 {
-				return i
-			}
-		}
-		return len(b)
-	case ']', 'P', '_', '^', 'X':
-		for i := 2; i < len(b); i++ {
-			if b[i] == 0x07 {
-				return i + 1
-			}
-			if b[i] == 0x1b && i+1 < len(b) && b[i+1] == '\\' {
-				return i + 2
-			}
-		}
-		return 2
-	case '(', ')', '#', '%':
-		return min(3, len(b))
-	}
-	return 2
 }

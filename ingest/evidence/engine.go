@@ -153,9 +153,29 @@ func (r *Reading) peel(i int, l *Line, s *Stream, depth int) bool {
 	}
 	r.marks++
 	if child != s {
-		r.dispatch(l, child, depth+1)
+		r.record(l, child, depth+1)
 	}
 	return true
+}
+
+// record gives a stream what a frame found in one physical line: a JSON string
+// may hold several lines.
+func (r *Reading) record(l *Line, s *Stream, depth int) {
+	rest := l.Text
+	for {
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			l.Text = rest
+			r.dispatch(l, s, depth)
+			return
+		}
+		sub := *l
+		sub.Text, rest = bytes.TrimRight(rest[:i], "\r"), rest[i+1:]
+		r.dispatch(&sub, s, depth)
+		if len(rest) == 0 {
+			return
+		}
+	}
 }
 
 // redraws gives each piece between carriage returns to the tools on its own: a

@@ -156,9 +156,7 @@ func (o *Out) add(e timeline.Event) {
 	if e.Path == "" {
 		e.Path = o.path
 	}
-	if o.stream.Who().IsZero() {
-		o.unnamed = true
-	}
+	o.unnamed = o.unnamed || e.Subject.Kind == timeline.Source || e.Subject == o.Claim
 	for i := range e.Items {
 		it := &e.Items[i]
 		it.Artifact, it.Ref = clean(it.Artifact), Redact(clean(it.Ref))
