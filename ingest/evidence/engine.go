@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"math"
+	"math/bits"
 
 	"pulltrail/timeline"
 )
@@ -202,6 +203,7 @@ func (r *Reading) tool(l *Line, s *Stream) {
 	r.line, r.stream = l, s
 	if i := s.more - 1; i >= 0 {
 		s.more = 0
+		r.at = i
 		switch s.parsers[i].Line(l, &r.Out) {
 		case More:
 			s.more = i + 1
@@ -237,6 +239,11 @@ func (r *Reading) tool(l *Line, s *Stream) {
 			}
 		}
 	}
+	for rest := s.listen &^ asked; rest != 0; rest &= rest - 1 {
+		if r.ask(bits.TrailingZeros64(rest), l, s) {
+			return
+		}
+	}
 }
 
 // ask gives the line to one tool; it reports whether the tool took it.
@@ -249,6 +256,7 @@ func (r *Reading) ask(i int, l *Line, s *Stream) bool {
 		}
 		s.parsers[i] = p
 	}
+	r.at = i
 	switch p.Line(l, &r.Out) {
 	case More:
 		s.more = i + 1

@@ -22,6 +22,7 @@ type Out struct {
 	line    *Line
 	stream  *Stream
 	frame   int // number of the frame at work
+	at      int // number of the tool at work
 	claimed int // 1 + number of the frame that claimed the source
 	tools   []Tooling
 	feed    func(*Line, *Stream)

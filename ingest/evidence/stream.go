@@ -23,10 +23,20 @@ type Stream struct {
 	frames   uint64 // bits of the frames above, so that none is entered twice
 	children map[streamKey]*Stream
 	parsers  map[int]Parser
-	more     int // 1 + index of the tool that asked for the next line
-	next     int // 1 + index of the frame that asked for the next line
+	more     int    // 1 + index of the tool that asked for the next line
+	next     int    // 1 + index of the frame that asked for the next line
+	listen   uint64 // bits of the tools that are asked about lines of any start
 	commands []*Op
+	asked    int64 // number of the last command that was echoed
 }
+
+// Listen says that the tool at work wants to see lines of the current stream
+// whatever they start with, after every tool that knows their first word. A
+// list of packages has no word of its own.
+func (o *Out) Listen() { o.stream.listen |= 1 << o.at }
+
+// Deafen ends Listen.
+func (o *Out) Deafen() { o.stream.listen &^= 1 << o.at }
 
 type streamKey struct {
 	frame int
@@ -92,11 +102,12 @@ func (s *Stream) end(o *Out, how timeline.OpState) {
 	o.stream = s
 	for i := range o.tools {
 		if p := s.parsers[i]; p != nil {
+			o.at = i
 			p.End(how, o)
 		}
 	}
 	clear(s.parsers)
-	s.more = 0
+	s.more, s.listen = 0, 0
 	for _, op := range s.commands {
 		o.finish(op, how)
 	}
@@ -112,7 +123,8 @@ type Op struct {
 	// nothing.
 	Quiet bool
 
-	taken    bool // a tool's output was taken for this command's
+	taken    bool  // a tool's output was taken for this command's
+	since    int64 // number of the newest operation when it was taken
 	answered bool
 	opaque   []timeline.Item
 	mark     Mark
@@ -134,6 +146,7 @@ func (o *Out) Command(tool, command string, quiet bool, opaque []timeline.Item) 
 		s.commands = s.commands[1:]
 	}
 	s.commands = append(s.commands, op)
+	s.asked = op.Number
 	return op
 }
 
@@ -146,13 +159,30 @@ const maxCommands = 256
 func (o *Out) Invocation(tool string) *Op {
 	for _, op := range o.stream.commands {
 		if op.Tool == tool && !op.Quiet && !op.taken {
-			op.taken = true
+			op.taken, op.since = true, o.ops
 			return op
 		}
 	}
 	op := o.newOp(tool, "")
-	op.taken = true
+	op.taken, op.since = true, o.ops
 	return op
+}
+
+// Overtaken reports whether another command was echoed in the current stream
+// after op's output began: what follows is not op's any more. Commands that
+// were echoed before, as a script that is printed ahead of its run, do not
+// count.
+func (o *Out) Overtaken(op *Op) bool { return o.stream.asked > op.since }
+
+// Awaited reports whether a command for the tool was echoed in the current
+// stream whose output has not been seen.
+func (o *Out) Awaited(tool string) bool {
+	for _, op := range o.stream.commands {
+		if op.Tool == tool && !op.Quiet && !op.taken {
+			return true
+		}
+	}
+	return false
 }
 
 // newOp numbers a new operation of the current stream.
