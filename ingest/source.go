@@ -109,10 +109,6 @@ func (s *source) member(name string, r io.Reader, base timeline.Subject) error {
 	if err != nil {
 		return s.broken(name, err)
 	}
-	if len(d.head) == 0 {
-		s.state(name, timeline.Unread, "empty")
-		return nil
-	}
 	if d.binary {
 		s.state(name, timeline.Unread, "binary data of no known format")
 		return nil
@@ -120,6 +116,10 @@ func (s *source) member(name string, r io.Reader, base timeline.Subject) error {
 	last := name[strings.LastIndexByte(name, '!')+1:]
 	h := &evidence.Head{Path: name, Name: path.Base(last), Dir: path.Base(path.Dir(last)), Bytes: d.head}
 	f := s.claim(h)
+	if f == nil && len(d.head) == 0 {
+		s.state(name, timeline.Unread, "empty")
+		return nil
+	}
 	times := evidence.Times{Zone: s.g.opt.Zone, Covers: s.g.opt.Covers}
 	reading := s.g.machine.NewReading(name, s.g.opt.Subject, base, times, s.w.Write)
 	if f != nil && f.Shape == evidence.DocumentShape {

@@ -9,6 +9,8 @@
 package evidence
 
 import (
+	"sort"
+
 	"pulltrail/timeline"
 )
 
@@ -120,19 +122,34 @@ type Doc struct {
 	Data   []byte // all of it, decoded to UTF-8
 	SHA256 string // "sha256:…" of Data
 
-	lineOff, lineNo int64
+	starts []int // where each line starts, made when first asked for
 }
 
-// LineAt returns the 1-based line of a byte offset in Data. Ascending offsets
-// are cheap.
+// LineAt returns the 1-based line of a byte offset in Data.
 func (d *Doc) LineAt(off int64) int64 {
-	if off < d.lineOff || d.lineNo == 0 {
-		d.lineOff, d.lineNo = 0, 1
-	}
-	for off = min(off, int64(len(d.Data))); d.lineOff < off; d.lineOff++ {
-		if d.Data[d.lineOff] == '\n' {
-			d.lineNo++
+	no, _, _ := d.LineBounds(int(min(off, int64(len(d.Data)))))
+	return no
+}
+
+// LineBounds returns the 1-based line of a byte offset in Data, and where it
+// starts and ends in Data, without its end mark.
+func (d *Doc) LineBounds(off int) (no int64, start, end int) {
+	if d.starts == nil {
+		d.starts = append(d.starts, 0)
+		for i, c := range d.Data {
+			if c == '\n' {
+				d.starts = append(d.starts, i+1)
+			}
 		}
 	}
-	return d.lineNo
+	i := sort.SearchInts(d.starts, off+1)
+	i = max(i, 1)
+	start, end = d.starts[i-1], len(d.Data)
+	if i < len(d.starts) {
+		end = d.starts[i] - 1
+	}
+	if end > start && d.Data[end-1] == '\r' {
+		end--
+	}
+	return int64(i), start, end
 }
