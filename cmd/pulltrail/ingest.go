@@ -64,8 +64,10 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 	}
 	if a.json {
 		for _, f := range res.Files {
-			if err := a.printJSON(a.out, map[string]any{"path": f.Path, "sha256": f.SHA256, "format": f.Format, "state": f.State,
-				"why": f.Why, "events": f.Events, "skipped": f.Skipped, "changed": f.Changed}); err != nil {
+			if err := a.printJSON(a.out, map[string]any{
+				"path": f.Path, "sha256": f.SHA256, "format": f.Format, "state": f.State,
+				"why": f.Why, "events": f.Events, "skipped": f.Skipped, "changed": f.Changed,
+			}); err != nil {
 				return err
 			}
 		}

@@ -119,7 +119,7 @@ func TestInterrupt(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer c.Process.Kill() //nolint:errcheck // it has ended unless the test failed
+	defer c.Process.Kill()
 	if _, err := io.WriteString(in, "2026-10-21T12:04:51.1231127Z Current runner version: '2.332.0'\n"); err != nil {
 		t.Fatal(err)
 	}

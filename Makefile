@@ -1,0 +1,67 @@
+# make        builds bin/pulltrail
+# make demo   builds it and runs the whole job on built-in evidence, offline
+# make help   lists the rest
+
+GO      ?= go
+CC      ?= gcc
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# Versions of the tools that a change is checked with.
+GOLANGCI_LINT := bin/golangci-lint-2.15.0
+
+# SQLite is C.
+export CGO_ENABLED = 1
+
+# How long each fuzz test of "make fuzz" runs.
+FUZZTIME ?= 5s
+
+# Everything that is tested: "./..." leaves testdata out, so what is Go there is named.
+PACKAGES := ./... $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(wildcard testdata/*/*.go)))))
+
+.PHONY: all demo test lint fmt bench fuzz update clean help need
+
+all: need
+	$(GO) build -o bin/pulltrail -ldflags "-X main.version=$(VERSION)" ./cmd/pulltrail
+
+demo: all ## the whole job on built-in evidence, offline
+	bin/pulltrail demo
+
+test: need ## vet, and every test with the race detector
+	$(GO) vet $(PACKAGES)
+	$(GO) test -race -timeout 10m $(PACKAGES)
+
+lint: need $(GOLANGCI_LINT) ## golangci-lint and gofumpt, see .golangci.yml
+	$(GOLANGCI_LINT) run $(PACKAGES)
+
+fmt: need $(GOLANGCI_LINT) ## format as lint wants it
+	$(GOLANGCI_LINT) fmt
+
+bench: all ## speed, as ratios to openssl and ripgrep over the same files
+	$(GO) run ./testdata/bench -bin bin/pulltrail
+
+fuzz: need ## every fuzz test, FUZZTIME each
+	@set -e; for pkg in $$($(GO) list $(PACKAGES)); do \
+	  for name in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "$$pkg $$name"; $(GO) test $$pkg -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME); \
+	  done; done
+
+update: need ## write goldens and stories anew; read the difference before you commit it
+	$(GO) test ./ingest -run Goldens -update
+	$(GO) test ./cmd/pulltrail -run Scripts -update
+
+clean: ## remove what was built
+	rm -rf bin
+
+help:
+	@echo "make            build bin/pulltrail"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 16
+
+# need says what is missing before a compiler says it worse.
+need:
+	@command -v $(GO) >/dev/null || { echo "make: Go is missing ($(GO)): install Go 1.26 or later, https://go.dev/doc/install"; exit 1; }
+	@command -v $(firstword $(CC)) >/dev/null || { echo "make: a C compiler is missing ($(CC)): install gcc (Debian: apt-get install gcc libc6-dev)"; exit 1; }
+
+$(GOLANGCI_LINT):
+	@mkdir -p bin/tmp
+	GOBIN=$(CURDIR)/bin/tmp $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(lastword $(subst -, ,$@))
+	mv bin/tmp/golangci-lint $@ && rmdir bin/tmp
