@@ -15,4 +15,5 @@ var Formats = []evidence.Format{
 	frame.GitHub,
 
 	tool.Pip,
+	tool.GitHubAction,
 }

@@ -81,6 +81,10 @@ func (o *Out) AskNext(s *Stream) { s.next = o.frame + 1 }
 // feed the stream that it peels; it is then asked again.
 func (o *Out) Feed(l *Line, s *Stream) { o.feed(l, s) }
 
+// Enter makes s the stream that the current line belongs to: a frame calls it
+// before it makes events of its own, when a child stream has a subject.
+func (o *Out) Enter(s *Stream) { o.stream = s }
+
 // Path returns the path of the source or archive member being read.
 func (o *Out) Path() string { return o.path }
 
@@ -209,8 +213,13 @@ func (o *Out) Cut(reason string) {
 	}
 }
 
+// Gap reports whether something of the source is missing so far: a record was
+// skipped, or a cut was seen.
+func (o *Out) Gap() bool { return o.skipped > 0 || o.partial != "" }
+
 // Link records a relation that the current line proves.
 func (o *Out) Link(r timeline.Relation, from, to string) {
+	o.unnamed = o.unnamed || strings.HasPrefix(from, string(timeline.Source)+":")
 	o.batch.Links = append(o.batch.Links, timeline.Link{Relation: r, From: Redact(clean(from)), To: Redact(clean(to)), Span: o.span(), Origin: o.origin()})
 	o.flush(flushRows)
 }

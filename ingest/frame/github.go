@@ -4,23 +4,22 @@ package frame
 
 import (
 	"bytes"
-	"strings"
 
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
 )
 
 // GitHub is the log of a GitHub Actions job: the whole-job file and the step
-// files of a run archive, and system.txt.
+// files of a run archive, system.txt, and what gh run view --log prints.
 // https://docs.github.com/en/actions/how-tos/monitor-workflows/use-workflow-run-logs
 var GitHub = evidence.Format{
 	Name:   "github-job",
 	Shape:  evidence.FrameShape,
 	Title:  "GitHub Actions job log",
-	Proves: "time of each line (UTC, 100 ns), job, step, self-hosted runner, masked secrets' names, start and end of the job",
+	Proves: "time of each line (UTC, 100 ns), job, steps and their commands, actions run, self-hosted runner, names of masked secrets, start and end of the job",
 	Cannot: "what quiet commands fetched; other attempts of the run",
 	Doc:    "https://docs.github.com/en/actions/how-tos/monitor-workflows/use-workflow-run-logs",
-	Sample: "written by hand after the documentation",
+	Sample: "written by hand after logs of public runs",
 	Claim:  claimGitHub,
 	First:  "2",
 	New:    func() evidence.Peeler { return &github{} },
@@ -29,33 +28,20 @@ var GitHub = evidence.Format{
 // stampLen is the length of "2026-10-21T12:04:51.1231127Z".
 const stampLen = 28
 
+var bom = []byte("\xef\xbb\xbf")
+
 // githubStamp reports whether text starts with seven digits of fraction and Z:
 // no other log writes 100 ns.
 //
 //	2026-03-19T20:11:02.1000007Z Current runner version: '2.332.0'
-func githubStamp(text []byte) bool {
-	if len(text) < stampLen || text[19] != '.' || text[27] != 'Z' || len(text) > stampLen && text[stampLen] != ' ' {
+func githubStamp(t []byte) bool {
+	if len(t) < stampLen || t[27] != 'Z' || t[19] != '.' || t[10] != 'T' || t[4] != '-' || t[7] != '-' || t[13] != ':' || t[16] != ':' ||
+		len(t) > stampLen && t[stampLen] != ' ' {
 		return false
 	}
-	for i, c := range text[:27] {
-		switch i {
-		case 4, 7:
-			if c != '-' {
-				return false
-			}
-		case 10:
-			if c != 'T' {
-				return false
-			}
-		case 13, 16:
-			if c != ':' {
-				return false
-			}
-		case 19:
-		default:
-			if c < '0' || c > '9' {
-				return false
-			}
+	for _, c := range t[20:27] {
+		if c < '0' || c > '9' {
+			return false
 		}
 	}
 	return true
@@ -64,69 +50,157 @@ func githubStamp(text []byte) bool {
 // claimGitHub wants the stamp on the first line, and no mark of Azure DevOps,
 // whose logs carry the same stamp.
 func claimGitHub(h *evidence.Head) bool {
-	return githubStamp(bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf"))) &&
-		!bytes.Contains(h.Bytes, []byte("##[section]Starting:"))
+	line, _, _ := bytes.Cut(bytes.TrimPrefix(h.Bytes, bom), []byte("\n"))
+	if _, _, ok := githubColumns(line); !ok && !githubStamp(bytes.TrimSuffix(line, []byte("\r"))) {
+		return false
+	}
+	return !bytes.Contains(h.Bytes, []byte("Z ##[section]Starting:"))
 }
 
+// githubColumns cuts a line of gh run view --log: job, step and the line
+// itself, between tabs.
+//
+//	build	Set up job	2026-03-19T20:11:02.1000007Z Current runner version: '2.332.0'
+func githubColumns(line []byte) (job, text []byte, ok bool) {
+	job, rest, ok := bytes.Cut(line, []byte("\t"))
+	if !ok || len(job) == 0 || len(job) > 300 {
+		return nil, nil, false
+	}
+	_, text, ok = bytes.Cut(rest, []byte("\t"))
+	if text = bytes.TrimPrefix(text, bom); !ok || !githubStamp(text) {
+		return nil, nil, false
+	}
+	return job, text, true
+}
+
+// github is the frame at work in one source.
 type github struct {
-	streams map[*evidence.Stream]*githubJob
+	columns bool // as gh run view prints it
+	jobs    map[*evidence.Stream]*githubJob
+	at      *evidence.Stream // the stream of the last line,
+	job     *githubJob       // and its job
 }
 
-// githubJob is what is known of one job log.
-type githubJob struct {
-	text     *evidence.Stream
-	started  bool // "Current runner version" was seen
-	ended    bool // "Cleaning up orphan processes" was seen
-	hosted   bool
-	runner   string
-	machine  string
-	last     timeline.Span
-	first    timeline.Span
-	group    string // header of the open group
-	inEnv    bool   // in the env: or with: block of a step's header
-	echoing  bool   // in the header of a run step: the lines are the script
-	actions  map[string]evidenceCommit
-	lastLine evidence.Mark
-}
-
-type evidenceCommit struct{ commit string }
-
-func (g *github) job(s *evidence.Stream, o *evidence.Out) *githubJob {
-	if j := g.streams[s]; j != nil {
-		return j
+// Start takes the job's real name from the head: file names have '_' for '/'.
+func (g *github) Start(h *evidence.Head, s *evidence.Stream, o *evidence.Out) {
+	line, _, _ := bytes.Cut(bytes.TrimPrefix(h.Bytes, bom), []byte("\n"))
+	if _, _, g.columns = githubColumns(line); g.columns {
+		return
 	}
-	if g.streams == nil {
-		g.streams = map[*evidence.Stream]*githubJob{}
+	_, rest, ok := bytes.Cut(h.Bytes, []byte("Z "+completeJobName))
+	if !ok {
+		return
 	}
-	j := &githubJob{text: s.Child(o, nil)}
-	g.streams[s] = j
-	return j
+	name, _, _ := bytes.Cut(rest, []byte("\n"))
+	if who := evidence.GitHubJob(o.Claim, string(bytes.TrimSpace(name))); !who.IsZero() {
+		s.Subject = who
+	}
 }
 
 // Peel takes the stamp off.
 func (g *github) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
 	text := l.Text
+	own := o.IsClaimed(s)
+	var name []byte
+	if g.columns && own {
+		job, rest, ok := githubColumns(text)
+		if ok {
+			name, text = job, rest
+		}
+	}
 	if !githubStamp(text) {
-		if !o.IsClaimed(s) {
+		if !own {
 			return nil
 		}
-		// Values of several lines in with: and env: go on without a stamp.
-		j := g.job(s, o)
-		l.Stamp = j.text.Last
-		l.Stamp.Inherited = true
-		return j.text
+		return g.raw(l, s, o)
 	}
-	j := g.job(s, o)
-	l.Stamp = evidence.Stamp{Text: append(j.text.Last.Text[:0], text[:stampLen]...), Read: evidence.ISOStamp}
-	j.text.Last = l.Stamp
+	j := g.of(s, name, o)
+	copy(j.last[:], text)
+	if !j.timed {
+		j.timed, j.first = true, j.last
+	}
+	l.Stamp = evidence.Stamp{Text: j.last[:], Read: evidence.ISOStamp}
 	l.Text = text[stampLen:]
-	if len(l.Text) > 0 && l.Text[0] == ' ' {
+	if len(l.Text) > 0 {
 		l.Text = l.Text[1:]
 	}
-	j.marker(l, o)
+	o.Enter(j.text)
+	return j.line(l, s, o)
+}
+
+// raw takes a line without a stamp: values of several lines in with: and env:
+// go on like that, and so do messages. It has the time of the line before.
+func (g *github) raw(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
+	j := g.job
+	if g.at != s || j == nil {
+		j = g.of(s, nil, o)
+	}
+	if g.columns {
+		if _, rest, ok := bytes.Cut(l.Text, []byte("\t")); ok {
+			if _, rest, ok = bytes.Cut(rest, []byte("\t")); ok {
+				l.Text = rest
+			}
+		}
+	}
+	if j.timed {
+		l.Stamp = evidence.Stamp{Text: j.last[:], Read: evidence.ISOStamp, Inherited: true}
+	}
+	if j.header != outside {
+		return s
+	}
 	return j.text
 }
 
-func (j *githubJob) marker(l *evidence.Line, o *evidence.Out) {
-	_ = strings.Cut
+// of returns the job that the lines of a stream belong to; name tells several
+// in one stream apart.
+func (g *github) of(s *evidence.Stream, name []byte, o *evidence.Out) *githubJob {
+	if g.at == s && g.job != nil && (name == nil || string(name) == g.job.column) {
+		return g.job
+	}
+	if g.jobs == nil {
+		g.jobs = map[*evidence.Stream]*githubJob{}
+	}
+	text := s.Child(o, name)
+	j := g.jobs[text]
+	if j == nil {
+		j = &githubJob{text: text, column: string(name)}
+		if name != nil {
+			text.Subject = evidence.GitHubJob(o.Claim, j.column)
+		}
+		g.jobs[text] = j
+	}
+	g.at, g.job = s, j
+	return j
+}
+
+// End tells what the jobs' logs cover.
+func (g *github) End(o *evidence.Out) {
+	for _, j := range g.jobs {
+		j.end(o)
+	}
+}
+
+// end says that a log with the runner's first and last words is whole, and
+// that one with steps and only one of the two is cut. A step file has no
+// steps of its own beside the job's marks, and covers nothing.
+func (j *githubJob) end(o *evidence.Out) {
+	j.ran(o)
+	if j.started && !j.ended && (j.steps > 0 || !j.named) {
+		o.Cut(`the log ends before the job does: its last step "Cleaning up orphan processes" is missing`)
+	}
+	if !j.started && j.ended && j.steps > 0 {
+		o.Cut(`the log begins after the job does: its first line "Current runner version" is missing`)
+	}
+	if !j.started || !j.ended || o.Gap() {
+		return
+	}
+	who := j.text.Who()
+	if who.IsZero() {
+		who = o.Subject()
+	}
+	span := evidence.ISOStamp(j.first[:], &o.Times)
+	last := evidence.ISOStamp(j.last[:], &o.Times)
+	span.From, span.To = min(span.From, last.From), max(span.To, last.To)
+	o.Cover(timeline.Coverage{Subject: who, Topic: timeline.Everything, Span: span, Whole: true,
+		Why: "the job's log runs from the runner's first line to its clean-up"})
 }

@@ -1,0 +1,191 @@
+package frame
+
+import (
+	"bytes"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+const completeJobName = "Complete job name: "
+
+// githubJob is what is known of one job.
+type githubJob struct {
+	text        *evidence.Stream
+	column      string // its name in the columns of gh run view
+	first, last [stampLen]byte
+	timed       bool
+
+	started bool // the runner's first line was seen
+	named   bool // its name was seen: the job is set up
+	ended   bool // the runner's clean-up was seen
+	steps   int
+
+	hosted  bool // a hosted runner dies with its job
+	linked  bool
+	runner  string
+	machine string
+
+	commits map[string]string // commits of actions that came over, by CIAction.Key
+	parcel  evidence.CIAction // the immutable package whose lines are being read
+	held    map[string]bool
+
+	header  part
+	title   []byte // the header's first line
+	told    bool   // the title was handed on as a command
+	command []byte // lines of a command that goes on with a backslash
+	action  evidence.Mark
+	pending timeline.Item // an action's or image's step has begun, if no script follows
+	service service
+}
+
+// maxNames bounds what is remembered of one job.
+const maxNames = 2000
+
+// line reads what the runner itself says and hands the rest on.
+func (j *githubJob) line(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
+	if j.header != outside {
+		if child := j.inHeader(l, s, o); child != nil {
+			return child
+		}
+	}
+	if len(l.Text) < 2 {
+		return j.text
+	}
+	switch l.Text[0] {
+	case '#', '[':
+		return j.marker(l, s, o)
+	case 'C', 'P':
+		j.phase(l.Text, o)
+	case 'D':
+		j.download(l.Text)
+	case 'S':
+		if sha, ok := bytes.CutPrefix(l.Text, []byte("Source commit SHA: ")); ok && j.parcel.Name != "" {
+			j.commit(j.parcel, string(sha))
+			j.parcel = evidence.CIAction{}
+		}
+	case 'R', 'M', 'A', 'H', 'J':
+		if j.steps == 0 {
+			j.place(l.Text, o)
+		}
+	}
+	if j.service.at != nowhere {
+		return j.service.line(l, s, j.text, o)
+	}
+	return j.text
+}
+
+// phase reads the runner's marks of the job's life, and its cache steps.
+//
+//	Current runner version: '2.332.0'
+//	Complete job name: build
+//	Post job cleanup.
+//	Cleaning up orphan processes
+func (j *githubJob) phase(text []byte, o *evidence.Out) {
+	switch {
+	case bytes.HasPrefix(text, []byte("Current runner version: '")):
+		j.started = true
+	case bytes.HasPrefix(text, []byte(completeJobName)):
+		j.named = true
+		j.link(o)
+	case string(text) == "Post job cleanup.":
+		j.text.Step(o)
+	case string(text) == "Cleaning up orphan processes":
+		j.ended = true
+		j.text.Step(o)
+	case bytes.HasPrefix(text, []byte("Cache ")):
+		j.cache(text, o)
+	}
+}
+
+// cache links the job with the cache entry that it got or wrote.
+//
+//	Cache restored from key: Linux-pip-dc256607d04067962fd327583382ffc58d841f2f
+//	Cache hit for: setup-python-Linux-x64-24.04-Ubuntu-python-3.11.9-pip-4f53
+//	Cache saved with key: Linux-pip-dc256607d04067962fd327583382ffc58d841f2f
+func (j *githubJob) cache(text []byte, o *evidence.Out) {
+	for _, head := range []string{"Cache restored from key: ", "Cache hit for: ", "Cache hit for restore-key: ", "Cache saved with key: "} {
+		if key, ok := bytes.CutPrefix(text, []byte(head)); ok && len(key) > 0 && len(key) <= 512 {
+			o.Link(timeline.Uses, j.who(o).String(), "cache:"+string(bytes.TrimSpace(key)))
+			return
+		}
+	}
+}
+
+// who is the job as a subject.
+func (j *githubJob) who(o *evidence.Out) timeline.Subject {
+	if w := j.text.Who(); !w.IsZero() {
+		return w
+	}
+	return o.Subject()
+}
+
+// download remembers the commit of an action for its step; the tool for these
+// lines makes the event.
+func (j *githubJob) download(text []byte) {
+	if a, sha, ok := evidence.CutActionDownload(text); ok {
+		j.commit(a, sha)
+	}
+}
+
+func (j *githubJob) commit(a evidence.CIAction, sha string) {
+	if j.commits == nil {
+		j.commits = map[string]string{}
+	}
+	if len(j.commits) < maxNames {
+		j.commits[a.Key()] = sha
+	}
+}
+
+// place reads where the job runs. A self-hosted runner names its machine:
+//
+//	Runner name: 'build-07'
+//	Runner group name: 'Default'
+//	Machine name: 'build-07'
+//
+// A hosted one is an image that dies with the job:
+//
+//	Hosted Compute Agent
+//	Azure Region: eastus
+//	Job is about to start running on the hosted runner: GitHub Actions 1000000049
+func (j *githubJob) place(text []byte, o *evidence.Out) {
+	switch {
+	case bytes.HasPrefix(text, []byte("Hosted Compute Agent")), bytes.HasPrefix(text, []byte("Azure Region: ")),
+		bytes.HasPrefix(text, []byte("Runner group name: 'GitHub Actions'")),
+		bytes.HasPrefix(text, []byte("Job is about to start running on the hosted runner:")):
+		j.hosted = true
+	case bytes.HasPrefix(text, []byte("Runner name: '")):
+		j.runner = quoted(text)
+		j.hosted = j.hosted || bytes.HasPrefix(text, []byte("Runner name: 'GitHub Actions ")) || j.runner == "Hosted Agent"
+	case bytes.HasPrefix(text, []byte("Machine name: '")):
+		j.machine = quoted(text)
+	case bytes.HasPrefix(text, []byte("Job defined at: ")):
+		if workflow := bytes.TrimSpace(text[len("Job defined at: "):]); len(workflow) > 0 && len(workflow) <= 512 {
+			o.Link(timeline.Uses, j.who(o).String(), "workflow:"+string(workflow))
+		}
+	}
+}
+
+// quoted is the text between the first and the last quote.
+func quoted(text []byte) string {
+	i, k := bytes.IndexByte(text, '\''), bytes.LastIndexByte(text, '\'')
+	if k <= i || k-i > 300 {
+		return ""
+	}
+	return string(text[i+1 : k])
+}
+
+// link tells on which host the job runs, once the runner has said all of it.
+func (j *githubJob) link(o *evidence.Out) {
+	if j.linked || j.hosted {
+		return
+	}
+	host := j.machine
+	if host == "" {
+		host = j.runner
+	}
+	if host != "" {
+		j.linked = true
+		o.Link(timeline.On, j.who(o).String(), timeline.Subject{Kind: timeline.Host, ID: host}.String())
+	}
+}
