@@ -13,6 +13,12 @@ const textFormat = "text"
 // with the same byte are tried in it, and so are tools.
 var Formats = []evidence.Format{
 	frame.GitHub,
+	frame.CRI,
+	frame.Syslog,
+	frame.JournalJSON,
+	frame.CloudWatch,
+	frame.DockerJSON,
+	frame.Compose,
 
 	tool.Pip,
 	tool.GitHubAction,
