@@ -19,6 +19,7 @@ var Formats = []evidence.Format{
 	frame.CloudWatch,
 	frame.DockerJSON,
 	frame.Compose,
+	frame.BuildKit,
 
 	tool.Pip,
 	tool.GitHubAction,
