@@ -9,42 +9,42 @@ import (
 // Incident is one incident file, version 1: what was bad, where and when it was
 // served, and what follows from it.
 type Incident struct {
-	Schema        string        `yaml:"schema"`
-	ID            string        `yaml:"id"`
-	Title         string        `yaml:"title"`
-	Kind          string        `yaml:"kind"` // malicious-release, engine-flaw, vendor-breach
-	Aliases       []string      `yaml:"aliases"`
-	Published     string        `yaml:"published"`
-	Summary       string        `yaml:"summary"`
-	References    []string      `yaml:"references"`
-	Channels      []Channel     `yaml:"channels"`
-	Packages      []Package     `yaml:"packages"`
-	Images        []Image       `yaml:"images"`
-	Actions       []CIAction    `yaml:"actions"`
-	Indicators    []Indicator   `yaml:"indicators"`
-	Complete      Completeness  `yaml:"complete"`
-	ResponseOrder []Step        `yaml:"response_order"`
-	Rotation      []Rotation    `yaml:"rotation"`
-	NotAffected   []NotAffected `yaml:"not_affected"`
-	Disagreements []string      `yaml:"disagreements"`
-	Unknown       []string      `yaml:"unknown"`
-	Hits          []string      `yaml:"hits"`
-	Misses        []string      `yaml:"misses"`
-	Engines       []Engine      `yaml:"engines"`
-	Vendors       []Vendor      `yaml:"vendors"`
+	Schema        string
+	ID            string
+	Title         string
+	Kind          string // malicious-release, engine-flaw, vendor-breach
+	Aliases       []string
+	Published     string
+	Summary       string
+	References    []string
+	Channels      []Channel
+	Packages      []Package
+	Images        []Image
+	Actions       []CIAction
+	Indicators    []Indicator
+	Complete      Completeness
+	ResponseOrder []Step
+	Rotation      []Rotation
+	NotAffected   []NotAffected
+	Disagreements []string
+	Unknown       []string
+	Hits          []string
+	Misses        []string
+	Engines       []Engine
+	Vendors       []Vendor
 
 	// Revision is the SHA-256 of the file, 64 hex; for an ad-hoc question that
 	// of the question.
-	Revision string `yaml:"-"`
+	Revision string
 }
 
 // Cite is what every listed fact carries: where it was read, a note, and
 // whether sources contradict each other. A disputed fact never says more than
 // possible, and never clears.
 type Cite struct {
-	Source   Reference `yaml:"source"`
-	Note     string    `yaml:"note"`
-	Disputed bool      `yaml:"disputed"`
+	Source   Reference
+	Note     string
+	Disputed bool
 }
 
 // Reference is an index into references, or a URL.
@@ -67,107 +67,108 @@ type Window struct {
 // Channel is where the release was served, and when. Several windows are
 // disagreement: the union counts.
 type Channel struct {
-	Name    string   `yaml:"name"`
-	Windows []Window `yaml:"windows"`
-	Cite    `yaml:",inline"`
+	Name    string // a base word, and a qualifier after a slash: npm, npm/squawk
+	Windows []Window
 }
 
 // Package is a package with its bad versions.
 type Package struct {
-	PURL     string        `yaml:"purl"`
-	Channel  string        `yaml:"channel"`
-	Versions []string      `yaml:"versions"` // exact, "*", or ranges
-	Safe     []string      `yaml:"safe"`
-	Role     string        `yaml:"role"`
-	Trigger  string        `yaml:"trigger"`
-	Files    []PackageFile `yaml:"files"`
-	Cite     `yaml:",inline"`
+	PURL     string
+	Channel  string
+	Versions []string // exact, "*", or ranges
+	Safe     []string
+	Role     string
+	Trigger  string
+	Files    []PackageFile
+	Cite
 }
 
-// PackageFile is a file of a bad release.
+// PackageFile is a file of a bad release. Its citation is the package's when it
+// has none of its own; so is that of an ImageDigest.
 type PackageFile struct {
-	Name   string `yaml:"name"`
-	SHA256 string `yaml:"sha256"`
+	Name   string
+	SHA256 string // 64 hex
+	Cite
 }
 
 // Image is an image repository with its bad tags and digests.
 type Image struct {
-	Repository string        `yaml:"repository"`
-	Channel    string        `yaml:"channel"`
-	Tags       []string      `yaml:"tags"`
-	MovingTags []string      `yaml:"moving_tags"`
-	Digests    []ImageDigest `yaml:"digests"`
-	Cite       `yaml:",inline"`
+	Repository string
+	Channel    string
+	Tags       []string
+	MovingTags []string
+	Digests    []ImageDigest
+	Cite
 }
 
 // ImageDigest is a digest of a bad image.
 type ImageDigest struct {
-	Digest   string        `yaml:"digest"`
-	Role     timeline.Role `yaml:"role"`
-	Platform string        `yaml:"platform"`
-	Cite     `yaml:",inline"`
+	Digest   string
+	Role     timeline.Role
+	Platform string
+	Cite
 }
 
 // CIAction is an action repository whose refs were moved.
 type CIAction struct {
-	Repository  string   `yaml:"repository"`
-	Channel     string   `yaml:"channel"`
-	Refs        []string `yaml:"refs"`
-	Commits     []string `yaml:"commits"`
-	SafeCommits []string `yaml:"safe_commits"`
-	Cite        `yaml:",inline"`
+	Repository  string
+	Channel     string
+	Refs        []string
+	Commits     []string
+	SafeCommits []string
+	Cite
 }
 
 // Indicator is a contact or residue, not a release.
 type Indicator struct {
-	Type  string `yaml:"type"`
-	Value string `yaml:"value"`
-	Cite  `yaml:",inline"`
+	Type  string
+	Value string
+	Cite
 }
 
 // Completeness says of each kind of evidence whether the lists are whole.
 type Completeness struct {
-	Versions bool `yaml:"versions"`
-	Tags     bool `yaml:"tags"`
-	Digests  bool `yaml:"digests"`
-	Commits  bool `yaml:"commits"`
+	Versions bool
+	Tags     bool
+	Digests  bool
+	Commits  bool
 }
 
 // Step is one step of the response, in order.
 type Step struct {
-	Step string `yaml:"step"`
-	Cite `yaml:",inline"`
+	Step string
+	Cite
 }
 
 // Rotation is a class of credentials that the release could read.
 type Rotation struct {
-	Class string `yaml:"class"`
-	Scope string `yaml:"scope"` // job, container, host, org
-	Why   string `yaml:"why"`
-	Cite  `yaml:",inline"`
+	Class string
+	Scope string // job, container, host, org
+	Why   string
+	Cite
 }
 
 // NotAffected is what the sources state to be unaffected.
 type NotAffected struct {
-	What string `yaml:"what"`
-	Cite `yaml:",inline"`
+	What string
+	Cite
 }
 
 // Engine is an affected engine of an engine-flaw incident.
 type Engine struct {
-	PURL     string            `yaml:"purl"`
-	Affected string            `yaml:"affected"`
-	When     map[string]any    `yaml:"when"`
-	Fixed    map[string]string `yaml:"fixed"`
-	Checks   []string          `yaml:"checks"`
-	Cite     `yaml:",inline"`
+	PURL     string
+	Affected string
+	When     map[string]any
+	Fixed    map[string]string
+	Checks   []string
+	Cite
 }
 
 // Vendor is a breached vendor.
 type Vendor struct {
-	Name    string   `yaml:"name"`
-	Domains []string `yaml:"domains"`
-	What    string   `yaml:"what"`
-	Windows []Window `yaml:"windows"`
-	Cite    `yaml:",inline"`
+	Name    string
+	Domains []string
+	What    string
+	Windows []Window
+	Cite
 }
