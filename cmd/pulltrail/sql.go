@@ -31,7 +31,6 @@ Views for people:
 			}
 			defer db.Close()
 			out := bufio.NewWriter(a.out)
-			defer out.Flush()
 			var columns []string
 			err = db.SQL(c.Context(), args[0], func(row []string) error {
 				if a.json {
@@ -54,7 +53,7 @@ Views for people:
 			if errors.Is(err, timeline.ErrStatement) {
 				return usage("%v", err)
 			}
-			return err
+			return errors.Join(err, out.Flush())
 		},
 	}
 }
