@@ -4,45 +4,364 @@ package tool
 
 import (
 	"bytes"
+	"strings"
 
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
 )
 
-// Pip is the output of pip install, download, wheel and uninstall.
+// Pip is the output of pip install, download, wheel, uninstall and check.
+// https://pip.pypa.io/en/stable/cli/pip_install/
 var Pip = evidence.Format{
 	Name:   "pip",
 	Shape:  evidence.ToolShape,
 	Title:  "pip output",
-	Starts: []string{"Successfully installed "},
-	Tool:   func() evidence.Parser { return &pip{} },
+	Proves: "what was asked for, resolved, downloaded, reused from the cache, installed, removed and already there, with versions",
+	Cannot: "what pip -q did; the exact version of a requirement whose answer was cut off",
+	Doc:    "https://pip.pypa.io/en/stable/cli/pip_install/",
+	Sample: "made with pip 18.1 to 25.0.1 on a closed network",
+	Starts: []string{"Collecting ", "Downloading ", "Using cached ", "Requirement already ", "Processing ", "Obtaining ", "Saved ",
+		"Created wheel for ", "Found existing installation: ", "Uninstalling ", "Successfully ", "Would install ", "Proceed (",
+		"Looking in ", "Using pip ", "Installing collected packages: ", "ERROR: ", "Could not find a version ",
+		"No matching distribution ", "Fetching"},
+	Tool: func() evidence.Parser { return &pip{} },
 }
 
-type pip struct{ op *evidence.Op }
+// phase is how far an invocation has come.
+type phase uint8
+
+const (
+	idle phase = iota
+	resolving
+	installing
+)
+
+type pip struct {
+	op        *evidence.Op
+	phase     phase
+	indent    int             // of the lines that began the invocation; what stands deeper is of a build environment
+	got       map[string]bool // "action artifact" said already: some versions print each download twice
+	collected bool            // something was asked for that the environment did not have
+	ends      bool            // the output may end here: some invocations print no last line
+
+	found found
+	asked *heldAsk  // a "Collecting x" that may be another program's
+	gems  []heldGem // "Successfully installed x-1" lines that may be a gem's
+	gem   bool      // the last line was RubyGems fetching something
+}
 
 // Line reads one line.
 func (p *pip) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	rest, ok := bytes.CutPrefix(bytes.TrimSpace(l.Text), []byte("Successfully installed "))
-	if !ok {
+	text := bytes.TrimSpace(l.Text)
+	if p.asked != nil {
+		p.release(l, text, o)
+	}
+	if p.gems != nil {
+		if r := p.moreGems(text, o); r != evidence.Miss {
+			return r
+		}
+	}
+	if l.Echo {
 		return evidence.Miss
+	}
+	indent := len(l.Text) - len(bytes.TrimLeft(l.Text, " \t"))
+	word, rest, _ := bytes.Cut(text, []byte(" "))
+	gem := p.gem
+	p.gem = false
+	switch string(word) {
+	case "Collecting":
+		return p.collecting(string(rest), indent, o)
+	case "Downloading":
+		return p.download(timeline.Download, rest, l, o)
+	case "Using":
+		return p.using(rest, l, o)
+	case "Requirement":
+		return p.satisfied(string(rest), indent, o)
+	case "Processing":
+		return p.processing(rest, indent, o)
+	case "Obtaining":
+		return p.obtaining(string(rest), indent, o)
+	case "Saved":
+		return p.saved(rest, o)
+	case "Created":
+		return p.createdWheel(rest, o)
+	case "Found":
+		return p.foundExisting(rest, o)
+	case "Uninstalling":
+		return p.uninstalling(rest, o)
+	case "Proceed":
+		return p.proceed(rest, o)
+	case "Successfully":
+		return p.successfully(string(rest), indent, gem, o)
+	case "Would":
+		return p.wouldInstall(rest, o)
+	case "Looking":
+		return p.looking(rest, indent, o)
+	case "Installing":
+		return p.installing(rest, indent, o)
+	case "ERROR:":
+		return p.failed(rest, o)
+	case "Could", "No":
+		return p.failed(text, o)
+	case "Fetching", "Fetching:":
+		p.gem = bytes.HasSuffix(word, []byte(":")) || bytes.HasSuffix(text, []byte(".gem"))
+		return evidence.Miss
+	}
+	return p.conflict(text, o)
+}
+
+// begin returns the invocation that a line of the given phase belongs to.
+func (p *pip) begin(ph phase, indent int, o *evidence.Out) *evidence.Op {
+	if p.op != nil && (ph < p.phase || o.Overtaken(p.op)) && indent <= p.indent {
+		p.finish(timeline.OpOpen, o)
 	}
 	if p.op == nil {
 		p.op = o.Invocation("pip")
+		p.indent = indent
 	}
-	var items []timeline.Item
-	for _, w := range bytes.Fields(rest) {
-		i := bytes.LastIndexByte(w, '-')
-		if i > 0 {
-			items = append(items, timeline.Item{Artifact: timeline.PURL("pypi", "", string(w[:i]), string(w[i+1:]))})
+	p.phase = max(p.phase, ph)
+	o.Seen(timeline.PyPI)
+	o.Listen()
+	return p.op
+}
+
+// current returns the open invocation for lines that do not begin one.
+func (p *pip) current(o *evidence.Out) *evidence.Op {
+	return p.begin(max(p.phase, resolving), p.indent, o)
+}
+
+// finish ends the open invocation.
+func (p *pip) finish(how timeline.OpState, o *evidence.Out) {
+	p.dropFound(o)
+	if p.op == nil {
+		return
+	}
+	if p.ends && !p.collected && how != timeline.OpFailed {
+		p.op.Answer()
+		if how == timeline.OpOpen {
+			how = timeline.OpDone
 		}
 	}
-	o.Seen(timeline.PyPI)
-	p.op.Answer()
-	o.Emit(timeline.Install, p.op, items...)
-	o.Close(p.op, timeline.OpDone)
-	p.op = nil
-	return evidence.Done
+	if how == timeline.OpDone || how == timeline.OpFailed {
+		p.op.Answer()
+	}
+	o.Close(p.op, how)
+	p.op, p.phase, p.got, p.collected, p.ends = nil, idle, nil, false, false
 }
 
 // End ends an invocation that printed no end.
-func (p *pip) End(how timeline.OpState, o *evidence.Out) { o.Close(p.op, how); p.op = nil }
+func (p *pip) End(how timeline.OpState, o *evidence.Out) {
+	if p.asked != nil {
+		p.confirm(o)
+	}
+	p.releaseGems(o)
+	p.finish(how, o)
+	p.gem = false
+}
+
+// once emits an event unless the invocation said the same before.
+func (p *pip) once(a timeline.Action, o *evidence.Out, it timeline.Item) {
+	key := a.String() + " " + it.Artifact
+	if p.got[key] {
+		return
+	}
+	if p.got == nil {
+		p.got = map[string]bool{}
+	}
+	p.got[key] = true
+	o.Emit(a, p.op, it)
+}
+
+func distItem(d evidence.Dist) timeline.Item {
+	return timeline.Item{Artifact: timeline.PURL("pypi", "", d.Name, d.Version)}
+}
+
+// download reads the file behind "Downloading" and "Using cached":
+//
+//	Downloading litellm-1.107.0-py3-none-any.whl.metadata (399 bytes)
+//	Downloading http://mirror.acme.example/packages/23/bd/18d1/litellm-1.107.0-py3-none-any.whl (657kB)
+//	Using cached sgmllib3k-1.0.0.tar.gz (5.8 kB)
+func (p *pip) download(a timeline.Action, rest []byte, l *evidence.Line, o *evidence.Out) evidence.Result {
+	file, size, _ := bytes.Cut(rest, []byte(" "))
+	d, ok := evidence.ParseDist(string(bytes.TrimSpace(file)))
+	// Other programs download archives too; those of pip follow a question, or
+	// have a size in parentheses.
+	if !ok || !d.Wheel && p.op == nil && !bytes.HasPrefix(bytes.TrimSpace(size), []byte("(")) {
+		return evidence.Miss
+	}
+	p.current(o)
+	p.collected = true
+	if d.Metadata {
+		a = timeline.Resolve
+	}
+	p.once(a, o, distItem(d))
+	return evidence.Done
+}
+
+func (p *pip) using(rest []byte, l *evidence.Line, o *evidence.Out) evidence.Result {
+	if file, ok := bytes.CutPrefix(rest, []byte("cached ")); ok {
+		return p.download(timeline.Cached, file, l, o)
+	}
+	// Using pip 24.2 from /opt/venv/lib/python3.13/site-packages/pip (python 3.13)
+	if !bytes.HasPrefix(rest, []byte("pip ")) || !bytes.Contains(rest, []byte(" from ")) {
+		return evidence.Miss
+	}
+	indent := len(l.Text) - len(bytes.TrimLeft(l.Text, " \t"))
+	if indent <= p.indent {
+		p.finish(timeline.OpOpen, o)
+	}
+	p.begin(resolving, indent, o)
+	return evidence.Done
+}
+
+// looking begins every invocation with a stated index:
+//
+//	Looking in indexes: http://mirror.acme.example/simple
+//	Looking in links: ./wheels
+func (p *pip) looking(rest []byte, indent int, o *evidence.Out) evidence.Result {
+	index := bytes.HasPrefix(rest, []byte("in indexes: "))
+	if !index && !bytes.HasPrefix(rest, []byte("in links: ")) {
+		return evidence.Miss
+	}
+	if index && p.op != nil && (p.collected || p.ends) && indent <= p.indent {
+		p.finish(timeline.OpOpen, o)
+	}
+	p.begin(resolving, indent, o)
+	return evidence.Done
+}
+
+// saved reads what pip wheel and pip download leave in a folder; it is not
+// installed. Mostly its download was printed before.
+//
+//	Saved ./wheelhouse/litellm-1.107.0-py3-none-any.whl
+func (p *pip) saved(rest []byte, o *evidence.Out) evidence.Result {
+	d, ok := evidence.ParseDist(string(rest))
+	if !ok {
+		return evidence.Miss
+	}
+	p.current(o)
+	p.ends, p.collected = true, false
+	it := distItem(d)
+	if !p.got[timeline.Cached.String()+" "+it.Artifact] {
+		p.once(timeline.Download, o, it)
+	}
+	return evidence.Done
+}
+
+// createdWheel proves that the build code of a source distribution ran. The
+// hash is of the wheel built here, known to nobody else.
+//
+//	Created wheel for gast: filename=gast-0.2.2-py3-none-any.whl size=7539 sha256=a623c579394f986319dc4a4ff3c51e9eb95e…
+func (p *pip) createdWheel(rest []byte, o *evidence.Out) evidence.Result {
+	_, file, ok := bytes.Cut(rest, []byte("filename="))
+	if !ok {
+		return evidence.Miss
+	}
+	file, _, _ = bytes.Cut(file, []byte(" "))
+	d, ok := evidence.ParseDist(string(file))
+	if !ok {
+		return evidence.Miss
+	}
+	p.current(o)
+	p.once(timeline.Install, o, distItem(d))
+	return evidence.Done
+}
+
+// installing reads "Installing collected packages: six, litellm".
+func (p *pip) installing(rest []byte, indent int, o *evidence.Out) evidence.Result {
+	if !bytes.HasPrefix(rest, []byte("collected packages: ")) {
+		return evidence.Miss
+	}
+	if indent > p.indent && p.op != nil {
+		return evidence.Done
+	}
+	p.begin(installing, indent, o)
+	return evidence.Done
+}
+
+// wouldInstall reads the end of a dry run: "Would install litellm-1.107.0".
+func (p *pip) wouldInstall(rest []byte, o *evidence.Out) evidence.Result {
+	list, ok := bytes.CutPrefix(rest, []byte("install "))
+	if !ok {
+		return evidence.Miss
+	}
+	items := distList(string(list))
+	if items == nil {
+		return evidence.Miss
+	}
+	op := p.current(o)
+	o.Emit(timeline.Resolve, op, items...)
+	p.finish(timeline.OpDone, o)
+	return evidence.Done
+}
+
+// distList reads "annotated-types-0.7.0 h2-4.3.0 torch-2.2.1+cpu"; nil when the
+// first word is no distribution. A last word that was cut off is dropped.
+func distList(text string) []timeline.Item {
+	var items []timeline.Item
+	for w := range strings.FieldsSeq(text) {
+		name, version, ok := evidence.SplitDist(w)
+		if !ok && items == nil {
+			return nil
+		}
+		if ok {
+			items = append(items, timeline.Item{Artifact: timeline.PURL("pypi", "", name, version)})
+		}
+	}
+	return items
+}
+
+// failures are the errors that end an invocation with nothing installed.
+var failures = []string{"ResolutionImpossible", "Could not find a version ", "No matching distribution ", "Cannot install ",
+	"Could not install packages ", "Could not open requirements file", "Could not build wheels ", "Operation cancelled",
+	"Exception:", "Failed to build installable wheels", "Invalid requirement:", "Cannot uninstall "}
+
+// failed reads pip's errors. Old versions print some without "ERROR: ".
+//
+//	ERROR: No matching distribution found for litellm==1.107.0
+//	ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.
+func (p *pip) failed(rest []byte, o *evidence.Out) evidence.Result {
+	for _, f := range failures {
+		if bytes.HasPrefix(rest, []byte(f)) {
+			o.Seen(timeline.PyPI)
+			if p.op == nil && o.Awaited("pip") {
+				p.begin(resolving, 0, o)
+			}
+			p.finish(timeline.OpFailed, o)
+			return evidence.Done
+		}
+	}
+	if bytes.HasPrefix(rest, []byte("pip's dependency resolver ")) {
+		o.Seen(timeline.PyPI)
+		o.Listen()
+		return evidence.Done
+	}
+	return p.conflict(rest, o)
+}
+
+// conflict reads the complaints of install and check, which name what is in the
+// environment:
+//
+//	crewai 0.100.1 requires litellm==1.59.8, but you have litellm 1.59.12 which is incompatible.
+//	embedchain 0.1.126 has requirement tiktoken<0.8.0,>=0.7.0, but you have tiktoken 0.8.0.
+//	acme-legacy 1.0.0 has requirement litellm<1.106, but you'll have litellm 1.107.0 which is incompatible.
+func (p *pip) conflict(text []byte, o *evidence.Out) evidence.Result {
+	if !bytes.HasSuffix(text, []byte(".")) {
+		return evidence.Miss
+	}
+	action := timeline.Present
+	_, have, ok := bytes.Cut(text, []byte(", but you have "))
+	if !ok {
+		action = timeline.Resolve // what will be there when the installation is done
+		if _, have, ok = bytes.Cut(text, []byte(", but you'll have ")); !ok {
+			return evidence.Miss
+		}
+	}
+	words := strings.Fields(strings.TrimSuffix(string(have), "."))
+	if len(words) < 2 || !evidence.IsDistName(words[0]) || !evidence.IsVersion(words[1]) {
+		return evidence.Miss
+	}
+	o.Seen(timeline.PyPI)
+	o.Emit(action, p.op, timeline.Item{Artifact: timeline.PURL("pypi", "", words[0], words[1])})
+	return evidence.Done
+}
