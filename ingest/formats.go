@@ -13,6 +13,7 @@ const textFormat = "text"
 // with the same byte are tried in it, and so are tools.
 var Formats = []evidence.Format{
 	frame.GitHub,
+	frame.PipLog,
 	frame.CRI,
 	frame.Syslog,
 	frame.JournalJSON,

@@ -164,7 +164,7 @@ func (o *Out) add(e timeline.Event) {
 	o.unnamed = o.unnamed || e.Subject.Kind == timeline.Source || e.Subject == o.Claim
 	for i := range e.Items {
 		it := &e.Items[i]
-		it.Artifact, it.Ref = clean(it.Artifact), Redact(clean(it.Ref))
+		it.Artifact, it.Ref = Clean(it.Artifact), Redact(Clean(it.Ref))
 		if strings.HasPrefix(it.Artifact, "url:") || strings.HasPrefix(it.Artifact, "file:") {
 			it.Artifact = Redact(it.Artifact)
 		}
@@ -220,7 +220,7 @@ func (o *Out) Gap() bool { return o.skipped > 0 || o.partial != "" }
 // Link records a relation that the current line proves.
 func (o *Out) Link(r timeline.Relation, from, to string) {
 	o.unnamed = o.unnamed || strings.HasPrefix(from, string(timeline.Source)+":")
-	o.batch.Links = append(o.batch.Links, timeline.Link{Relation: r, From: Redact(clean(from)), To: Redact(clean(to)), Span: o.span(), Origin: o.origin()})
+	o.batch.Links = append(o.batch.Links, timeline.Link{Relation: r, From: Redact(Clean(from)), To: Redact(Clean(to)), Span: o.span(), Origin: o.origin()})
 	o.flush(flushRows)
 }
 

@@ -15,18 +15,18 @@ const maxExcerpt = 400
 func Excerpt(text []byte) string {
 	if len(text) > maxExcerpt {
 		// A secret must not escape because it was cut in two: redact first.
-		text = []byte(Redact(clean(string(text[:min(len(text), 4*maxExcerpt)]))))
+		text = []byte(Redact(Clean(string(text[:min(len(text), 4*maxExcerpt)]))))
 		if len(text) > maxExcerpt {
 			text = append(text[:maxExcerpt:maxExcerpt], "…"...)
 		}
 		return strings.ToValidUTF8(string(text), "")
 	}
-	return Redact(clean(string(text)))
+	return Redact(Clean(string(text)))
 }
 
-// clean drops what a terminal or a page could act on: control, bidirectional
+// Clean drops what a terminal or a page could act on: control, bidirectional
 // and zero-width characters, and bytes that are no UTF-8.
-func clean(s string) string {
+func Clean(s string) string {
 	plain := true
 	for i := 0; i < len(s); i++ {
 		if s[i] < ' ' || s[i] >= 0x7f {

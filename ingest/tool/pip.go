@@ -299,7 +299,7 @@ func (p *pip) wouldInstall(rest []byte, o *evidence.Out) evidence.Result {
 // first word is no distribution. A last word that was cut off is dropped.
 func distList(text string) []timeline.Item {
 	var items []timeline.Item
-	for w := range strings.FieldsSeq(text) {
+	for w := range strings.FieldsSeq(evidence.Clean(text)) {
 		name, version, ok := evidence.SplitDist(w)
 		if !ok && items == nil {
 			return nil

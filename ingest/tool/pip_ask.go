@@ -12,6 +12,7 @@ import (
 // things too, so the next line decides.
 type heldAsk struct {
 	mark   evidence.Mark
+	op     *evidence.Op // stored only when it turns out to be pip's
 	item   timeline.Item
 	indent int
 }
@@ -27,7 +28,7 @@ func (p *pip) collecting(text string, indent int, o *evidence.Out) evidence.Resu
 		return evidence.Miss
 	}
 	if !sure && p.op == nil && !o.Awaited("pip") {
-		p.asked = &heldAsk{o.Mark(), it, indent}
+		p.asked = &heldAsk{o.Mark(), o.Invocation("pip"), it, indent}
 		return evidence.More
 	}
 	op := p.begin(resolving, indent, o)
@@ -66,7 +67,8 @@ func firstWord(text string) string {
 
 // afterAsk are the beginnings of lines that follow a question of pip.
 var afterAsk = []string{"Downloading ", "Using cached ", "Collecting ", "Requirement already ", "Obtaining ", "Processing ",
-	"Cloning ", "Running command ", "Looking in ", "WARNING: ", "INFO: pip ", "ERROR: ", "Installing ", "Could not find "}
+	"Cloning ", "Running command ", "Successfully installed ", "Looking in ",
+	"WARNING: ", "INFO: pip ", "ERROR: ", "Installing ", "Could not find "}
 
 // release decides about the held question when the next line is there.
 func (p *pip) release(l *evidence.Line, text []byte, o *evidence.Out) {
@@ -82,9 +84,10 @@ func (p *pip) release(l *evidence.Line, text []byte, o *evidence.Out) {
 func (p *pip) confirm(o *evidence.Out) {
 	h := p.asked
 	p.asked = nil
-	op := p.begin(resolving, h.indent, o)
+	p.op, p.indent = h.op, h.indent
+	p.begin(resolving, h.indent, o)
 	p.collected = true
-	o.At(h.mark, timeline.Event{Action: timeline.Require, Op: op.Number, Items: []timeline.Item{h.item}})
+	o.At(h.mark, timeline.Event{Action: timeline.Require, Op: h.op.Number, Items: []timeline.Item{h.item}})
 }
 
 // satisfied reads what the environment has already; the version stands in the

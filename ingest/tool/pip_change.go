@@ -139,7 +139,7 @@ func (p *pip) installed(text string, indent int, gem bool, o *evidence.Out) evid
 		return evidence.Miss
 	}
 	if p.op == nil && len(items) == 1 && !o.Awaited("pip") {
-		p.gems = append(p.gems, heldGem{o.Mark(), items[0]})
+		p.gems = append(p.gems, heldGem{o.Mark(), o.Invocation("pip"), items[0]})
 		return evidence.More
 	}
 	if p.op != nil && o.Overtaken(p.op) && indent <= p.indent {
@@ -158,6 +158,7 @@ func (p *pip) installed(text string, indent int, gem bool, o *evidence.Out) evid
 // RubyGems and CPAN write the same words; the next line tells.
 type heldGem struct {
 	mark evidence.Mark
+	op   *evidence.Op // stored only when it turns out to be pip's
 	item timeline.Item
 }
 
@@ -169,7 +170,7 @@ var afterGem = []string{"Parsing documentation ", "Installing ri ", "Done instal
 func (p *pip) moreGems(text []byte, o *evidence.Out) evidence.Result {
 	if rest, ok := bytes.CutPrefix(text, []byte("Successfully installed ")); ok && bytes.IndexByte(rest, ' ') < 0 {
 		if items := distList(string(rest)); items != nil {
-			p.gems = append(p.gems, heldGem{o.Mark(), items[0]})
+			p.gems = append(p.gems, heldGem{o.Mark(), o.Invocation("pip"), items[0]})
 			return evidence.More
 		}
 	}
@@ -189,8 +190,9 @@ func (p *pip) moreGems(text []byte, o *evidence.Out) evidence.Result {
 // releaseGems emits what turned out to be of pip.
 func (p *pip) releaseGems(o *evidence.Out) {
 	for _, h := range p.gems {
-		op := p.begin(installing, 0, o)
-		o.At(h.mark, timeline.Event{Action: timeline.Install, Op: op.Number, Items: []timeline.Item{h.item}})
+		p.op = h.op
+		p.begin(installing, 0, o)
+		o.At(h.mark, timeline.Event{Action: timeline.Install, Op: h.op.Number, Items: []timeline.Item{h.item}})
 		p.finish(timeline.OpDone, o)
 	}
 	p.gems = nil
