@@ -92,7 +92,16 @@ func (g *ingester) walk(paths []string) ([]string, error) {
 			files = append(files, p)
 			continue
 		}
-		err := filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, fmt.Errorf("ingest: %w", err)
+		}
+		if !info.IsDir() { // a pipe too, and what a link that was named points to
+			g.total += info.Size()
+			files = append(files, p)
+			continue
+		}
+		err = filepath.WalkDir(p+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}

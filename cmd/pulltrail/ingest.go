@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 	_ "time/tzdata" // --zone works on machines without a zone database
@@ -20,7 +22,7 @@ func (a *app) ingestCmd() *cobra.Command {
 		Short: "Read evidence into the case: files, folders, archives, '-' for standard input",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			opt := ingest.Options{Format: format, Parser: version, Command: strings.Join(a.args, " "), Stdin: a.in}
+			opt := ingest.Options{Format: format, Parser: version, Command: strings.Join(a.args, " "), Stdin: &stdin{ctx: c.Context(), r: a.in}}
 			var err error
 			if subject != "" {
 				if opt.Subject, err = timeline.ParseSubject(subject); err != nil {
@@ -76,10 +78,44 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 			fmt.Fprintf(a.out, "%-8s %-24s %6d events  %s\n", f.State, f.Format, f.Events, reports.Text(f.Path+because(f)))
 		}
 	}
+	if len(res.Files) == 0 {
+		fmt.Fprintln(a.err, "pulltrail: no file is in "+reports.Text(strings.Join(paths, ", "))+": links are not followed, name what they point to")
+		return exitError(exitIncomplete)
+	}
 	if !res.Complete() {
 		return exitError(exitIncomplete)
 	}
 	return nil
+}
+
+// stdin is standard input that an interrupt ends: a read that waits for a
+// terminal or a pipe cannot be called off, but it can be left behind.
+type stdin struct {
+	ctx context.Context
+	r   io.Reader
+	buf [64 << 10]byte
+}
+
+// Read must not be called again after an error.
+func (s *stdin) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		n, err := s.r.Read(s.buf[:min(len(p), len(s.buf))])
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		return copy(p, s.buf[:r.n]), r.err
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
+	}
 }
 
 func because(f ingest.File) string {

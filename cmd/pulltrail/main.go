@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// patience is how long an interrupted program may take to end in good order. A
-// read from a terminal or a pipe cannot be called off; a case outlives being
-// left at any moment.
-const patience = 3 * time.Second
+// patience is how long an interrupted program may take to end in good order.
+// After that it is left as it stands: a case outlives that at any moment.
+const patience = 5 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
