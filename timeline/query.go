@@ -183,3 +183,16 @@ func (db *DB) Timeline(f Filter, yield func(Fact) error) error {
 	}
 	return db.facts(yield, query, args...)
 }
+
+// FactsOfOps yields the facts of some operations of one source.
+func (db *DB) FactsOfOps(source int64, ops []int64, yield func(Fact) error) error {
+	if len(ops) == 0 {
+		return nil
+	}
+	args := []any{source}
+	for _, o := range ops {
+		args = append(args, o)
+	}
+	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
+		"WHERE e.source=? AND e.op IN (?"+strings.Repeat(",?", len(ops)-1)+") ORDER BY e.id, i.id", args...)
+}

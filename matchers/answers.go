@@ -1,0 +1,201 @@
+package matchers
+
+import (
+	"fmt"
+
+	"pulltrail/timeline"
+)
+
+// opKey is an operation and what it was asked for.
+type opKey struct {
+	source, op int64
+	key        string
+}
+
+// answers takes back every ask that is answered: by the same operation, by the
+// content of exactly the digest that came, or by the time of a cached layer.
+func (m *matching) answers() error {
+	given := map[opKey][]judged{}
+	for _, a := range m.about {
+		for _, j := range a.judged {
+			if j.answer && j.Op != 0 {
+				k := opKey{j.Source, j.Op, j.key}
+				given[k] = append(given[k], j)
+			}
+		}
+	}
+	known := m.projects()
+	for _, a := range m.about {
+		kept := a.judged[:0]
+		for _, j := range a.judged {
+			m.raise(a, &j, known)
+			c, err := m.answer(a, j, given)
+			if err != nil {
+				return err
+			}
+			if c != nil {
+				a.cleared = append(a.cleared, *c)
+				continue
+			}
+			kept = append(kept, j)
+		}
+		a.judged = kept
+	}
+	return nil
+}
+
+// projects lists the projects that are known to use a listed package.
+func (m *matching) projects() map[string]bool {
+	known := map[string]bool{}
+	for _, a := range m.about {
+		for _, j := range a.judged {
+			if j.Parts.Name != "" && m.q.packages[packageKey(j.Parts)] != nil && j.Action != timeline.Contact {
+				known[project(a.subject)+"\x00"+j.Parts.Type] = true
+			}
+		}
+	}
+	return known
+}
+
+// raise decides a command that named no package: possible where the project is
+// known to use a listed one, otherwise unknown; in an open window it counts
+// only for such a project.
+func (m *matching) raise(a *about, j *judged, known map[string]bool) {
+	if j.rule != "opaque-in-window" && j.rule != "opaque-in-open-window" {
+		return
+	}
+	switch {
+	case known[project(a.subject)+"\x00"+j.Parts.Type]:
+		j.verdict, j.rule = Possible, "opaque-of-a-user"
+		j.because += "; the project is known to use a listed package"
+	case j.rule == "opaque-in-open-window":
+		j.verdict, j.ask = "", false
+	}
+}
+
+// answer returns how an ask is answered, nil when it is not.
+func (m *matching) answer(a *about, j judged, given map[opKey][]judged) (*cleared, error) {
+	if !j.ask {
+		return nil, nil //nolint:nilnil // no answer is an answer
+	}
+	if j.Parts.Type == "image" {
+		v, by, how := m.holds.of(j.Item.Digests)
+		if v == Clear {
+			return &cleared{j, by, how}, nil
+		}
+		return nil, nil //nolint:nilnil // no answer is an answer
+	}
+	if j.Op != 0 {
+		op, err := m.op(j.Source, j.Op)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range given[opKey{j.Source, j.Op, j.key}] {
+			if g.Action == timeline.Install || g.Action == timeline.Present || op.State == timeline.OpDone || g.Parts.Type == "github" {
+				how := fmt.Sprintf("asked for %s, got %s", nameOf(j.Fact), g.Item.Artifact)
+				return &cleared{j, []Evidence{{g.Fact, "answers in the same command"}}, how}, nil
+			}
+		}
+		if op.State == timeline.OpCached {
+			return m.cachedLayer(j, op)
+		}
+	}
+	return m.projectFile(a, j), nil
+}
+
+// projectFile answers what a file of the project requires (a range in
+// pyproject.toml) when the subject is a job whose own command shows what came
+// for it.
+func (m *matching) projectFile(a *about, j judged) *cleared {
+	if j.Op != 0 || j.Action != timeline.Require || a.subject.Kind != timeline.Job || j.Span.From != timeline.Beginning {
+		return nil
+	}
+	for _, g := range a.judged {
+		if g.answer && g.Op != 0 && g.key == j.key && g.Action == timeline.Install {
+			return &cleared{j, []Evidence{{g.Fact, "what the job's command got"}},
+				fmt.Sprintf("the project asks for %s, the job got %s", nameOf(j.Fact), g.Item.Artifact)}
+		}
+	}
+	return nil
+}
+
+func nameOf(f timeline.Fact) string {
+	if f.Item.Ref != "" && f.Action != timeline.Cached {
+		return f.Item.Artifact + " (" + f.Item.Ref + ")"
+	}
+	return f.Item.Artifact
+}
+
+// op returns an operation; its zero value when none was stored.
+func (m *matching) op(source, number int64) (timeline.Op, error) {
+	ops, ok := m.ops[source]
+	if !ok {
+		var err error
+		if ops, err = m.r.ops(source); err != nil {
+			return timeline.Op{}, err
+		}
+		m.ops[source] = ops
+	}
+	return ops[number], nil
+}
+
+// cachedLayer answers the ask of a build step that was not run because its
+// layer came from a cache: the layer's own time decides, as the history of
+// exactly the image that the build produced gives it for the same instruction.
+func (m *matching) cachedLayer(j judged, step timeline.Op) (*cleared, error) {
+	instructions, err := m.r.ofOps(j.Source, []int64{step.Number})
+	if err != nil {
+		return nil, err
+	}
+	built, err := m.r.ofOps(j.Source, m.siblings(j.Source, step))
+	if err != nil {
+		return nil, err
+	}
+	var images []string
+	for _, f := range built {
+		if f.Action != timeline.Build && f.Action != timeline.Push {
+			continue
+		}
+		for _, d := range f.Item.Digests {
+			images = append(images, m.holds.same(d.Value)...)
+		}
+	}
+	for _, f := range instructions {
+		if f.Action != timeline.Cached || f.Item.Ref == "" {
+			continue
+		}
+		if layer := m.layer(images, f.Item.Ref); layer != nil && m.q.during(j.channel, layer.Span) == nil {
+			return &cleared{j, []Evidence{{f, "cached step"}, {*layer, "time of the layer"}},
+				fmt.Sprintf("asked for %s in a cached step whose layer was made at %s, outside the window", nameOf(j.Fact), layer.Span)}, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // no answer is an answer
+}
+
+// siblings lists the operations of the same build.
+func (m *matching) siblings(source int64, step timeline.Op) []int64 {
+	out := []int64{step.Parent}
+	for n, o := range m.ops[source] {
+		if o.Parent == step.Parent && step.Parent != 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// layer finds the history entry of one of the images for an instruction, with
+// a clock that can be trusted.
+func (m *matching) layer(images []string, instruction string) *timeline.Fact {
+	for i := range m.r.facts {
+		f := &m.r.facts[i]
+		if f.Action != timeline.Opaque || f.Subject.Kind != timeline.Image || f.Item.Ref != instruction || f.Span.Clock != timeline.Exact {
+			continue
+		}
+		for _, d := range images {
+			if d == f.Subject.ID {
+				return f
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,321 @@
+package matchers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pulltrail/timeline"
+)
+
+// covers knows what was and was not read.
+type covers struct {
+	m    *matching
+	rows map[timeline.Subject][]timeline.CoverageRow
+	had  map[string]map[string]bool // host → channels that the inventory states, nil: not stated
+	gaps []Gap
+}
+
+func newCovers(m *matching) *covers {
+	c := &covers{m: m, rows: map[timeline.Subject][]timeline.CoverageRow{}, had: map[string]map[string]bool{}}
+	for _, row := range m.r.coverage {
+		if m.bySource[row.Source].State == timeline.Read {
+			c.rows[row.Subject] = append(c.rows[row.Subject], row)
+		}
+	}
+	for _, row := range m.r.inventory {
+		if len(row.Channels) > 0 && c.had[row.Host] == nil {
+			c.had[row.Host] = map[string]bool{}
+		}
+		for _, ch := range row.Channels {
+			c.had[row.Host][ch] = true
+		}
+	}
+	c.expected()
+	return c
+}
+
+// expected compares what records say must exist with what was read.
+func (c *covers) expected() {
+	runs := c.runNames()
+	needed := map[string]bool{} // attempts that a record speaks of
+	for i := range c.m.r.expected {
+		x := &c.m.r.expected[i]
+		if from, _, ok := c.m.q.union(); ok && x.Span.To < from {
+			continue // over before the release was served
+		}
+		id := resolveRun(x.Subject.ID, runs)
+		s := timeline.Subject{Kind: x.Subject.Kind, ID: id}
+		if s.Kind == timeline.Job && !strings.Contains(id, "/jobs/") {
+			needed[id] = true
+			c.attempt(s, x)
+			continue
+		}
+		a := c.m.of(s)
+		if x.Reason == "" && c.whole(s) {
+			continue
+		}
+		a.missing = x
+		reason, fix := "missing", "fetch its log and ingest it with --subject "+s.String()
+		switch {
+		case x.Reason != "":
+			reason, fix = x.Reason, "the log cannot be had any more: treat it as possible, and look at what the job could read"
+		case len(a.judged) > 0 || c.read(s):
+			reason, fix = "cut", "fetch the whole log: its start or end mark was not seen"
+		}
+		c.gaps = append(c.gaps, Gap{Subject: s.String(), Channel: x.Channel, Source: x.Path, Reason: reason, Detail: x.Detail, Fix: fix})
+	}
+	c.unrecorded(needed)
+}
+
+// runNames maps run ids to the repositories that run records name.
+func (c *covers) runNames() map[string]string {
+	names := map[string]string{}
+	note := func(id string) {
+		if repo, rest, ok := strings.Cut(strings.TrimPrefix(id, "github:"), "/runs/"); ok && repo != "*" {
+			run, _, _ := strings.Cut(rest, "/")
+			names[run] = repo
+		}
+	}
+	for _, x := range c.m.r.expected {
+		note(x.Subject.ID)
+	}
+	for s := range c.m.about {
+		if s.Kind == timeline.Job && strings.HasPrefix(s.ID, "github:") {
+			note(s.ID)
+		}
+	}
+	return names
+}
+
+// resolveRun fills in the repository of a job record that names only its run.
+func resolveRun(id string, runs map[string]string) string {
+	rest, ok := strings.CutPrefix(id, "github:*/runs/")
+	if !ok {
+		return id
+	}
+	run, _, _ := strings.Cut(rest, "/")
+	if repo := runs[run]; repo != "" {
+		return "github:" + repo + "/runs/" + rest
+	}
+	return id
+}
+
+// attempt wants evidence of a whole attempt: the list of its jobs, or at least
+// one of its logs together with the statement of what jobs there were.
+func (c *covers) attempt(s timeline.Subject, x *timeline.ExpectedRow) {
+	logs, list := false, false
+	runs := c.runNames()
+	for other := range c.m.about {
+		logs = logs || other.Kind == timeline.Job && isUnder(other.ID, s.ID) && (len(c.rows[other]) > 0 || len(c.m.about[other].judged) > 0 || c.read(other))
+	}
+	for _, y := range c.m.r.expected {
+		id := resolveRun(y.Subject.ID, runs)
+		list = list || strings.HasPrefix(id, s.ID+"/jobs/")
+	}
+	switch {
+	case x.Reason != "":
+		c.gaps = append(c.gaps, Gap{Subject: s.String(), Source: x.Path, Reason: x.Reason, Detail: x.Detail,
+			Fix: "the logs of this attempt cannot be had any more: treat its jobs as possible"})
+	case !logs:
+		c.gaps = append(c.gaps, Gap{Subject: s.String(), Source: x.Path, Reason: "missing", Detail: x.Detail,
+			Fix: "fetch the log archive of this attempt and ingest it with --subject " + s.String()})
+	case !list:
+		c.gaps = append(c.gaps, Gap{Subject: s.String(), Source: x.Path, Reason: "no-record", Detail: "nothing says which jobs this attempt had",
+			Fix: "fetch the attempt's list of jobs from the API and ingest it"})
+	}
+}
+
+// unrecorded wants a record for the run of every log that came from a run
+// archive: without it, earlier attempts and other jobs are not known.
+func (c *covers) unrecorded(needed map[string]bool) {
+	missing := map[string]bool{}
+	for s := range c.m.about {
+		if s.Kind != timeline.Job || !strings.HasPrefix(s.ID, "github:") {
+			continue
+		}
+		attempt, _, ok := strings.Cut(s.ID, "/jobs/")
+		if ok && !needed[attempt] && c.fromArchive(s) {
+			missing[attempt] = true
+		}
+	}
+	for attempt := range missing {
+		c.gaps = append(c.gaps, Gap{Subject: "job:" + attempt, Reason: "no-record", Detail: "no API record of this run was read, so other attempts and jobs are not known",
+			Fix: "fetch the run and its list of jobs from the API and ingest them"})
+	}
+}
+
+// fromArchive reports whether the subject was named by a run archive: the claim
+// of its source is the run, and the job's name came from inside.
+func (c *covers) fromArchive(s timeline.Subject) bool {
+	for _, src := range c.m.r.sources {
+		if claim, ok := strings.CutPrefix(src.Claim, "job:"); ok && claim != s.ID && strings.HasPrefix(s.ID, claim+"/jobs/") {
+			return true
+		}
+	}
+	return false
+}
+
+// read reports whether some source names the subject.
+func (c *covers) read(s timeline.Subject) bool { return slices.Contains(c.m.r.subjects, s) }
+
+// whole reports whether the whole life of a subject was read.
+func (c *covers) whole(s timeline.Subject) bool {
+	return slices.ContainsFunc(c.rows[s], func(r timeline.CoverageRow) bool { return r.Whole && r.Topic == timeline.Everything })
+}
+
+// channel reports whether a channel of the incident is covered for a subject,
+// and why or why not.
+func (c *covers) channel(s timeline.Subject, channel string) (bool, string) {
+	if s.Kind == timeline.Host {
+		if had := c.had[s.ID]; had != nil && !had[channel] && !had[base(channel)] {
+			return true, "the inventory states that the host has no " + base(channel)
+		}
+	}
+	topics := c.m.q.topics[channel]
+	var spans []timeline.Span
+	for _, r := range c.rows[s] {
+		if r.Topic != timeline.Everything && !topics[r.Topic] && string(r.Topic) != base(channel) {
+			continue
+		}
+		if r.Whole {
+			return true, r.Why
+		}
+		spans = append(spans, r.Span)
+	}
+	if s.Kind == timeline.Image && c.m.holds.listed[s.ID] {
+		return true, "the content list of the image is whole"
+	}
+	from, to, ok := c.m.q.union(channel)
+	if !ok {
+		return false, "the incident gives no window for " + channel
+	}
+	if len(spans) == 0 {
+		return false, "nothing that was read speaks of " + channel + " on it"
+	}
+	if hole, ok := firstHole(spans, from, to); ok {
+		return false, "what was read leaves a hole from " + timeline.FormatTime(hole)
+	}
+	return true, "what was read covers the whole window"
+}
+
+// firstHole finds the first instant of [from, to] outside all spans.
+func firstHole(spans []timeline.Span, from, to int64) (int64, bool) {
+	slices.SortFunc(spans, func(a, b timeline.Span) int { return cmpInt(a.From, b.From) })
+	at := from
+	for _, s := range spans {
+		if s.From > at {
+			return at, true
+		}
+		if s.To >= to {
+			return 0, false
+		}
+		at = max(at, s.To+1)
+	}
+	return at, true
+}
+
+// channels fills in the channels of a finding that no fact speaks of, and
+// records every channel that is not covered as a gap.
+func (c *covers) channels(a *about, f *Finding) {
+	for _, ch := range c.m.q.inc.Channels {
+		ok, why := c.channel(a.subject, ch.Name)
+		if !ok {
+			c.gaps = append(c.gaps, Gap{Subject: a.subject.String(), Channel: ch.Name, Reason: "uncovered", Detail: why, Fix: c.fix(a.subject, ch.Name)})
+		}
+		if _, said := f.Channels[ch.Name]; said {
+			continue
+		}
+		if ok {
+			f.Channels[ch.Name], f.Reasons[ch.Name] = Clear, why
+		} else {
+			f.Channels[ch.Name], f.Reasons[ch.Name] = Unknown, why
+		}
+	}
+}
+
+// fix says what to fetch to close an uncovered channel.
+func (c *covers) fix(s timeline.Subject, channel string) string {
+	topics := c.m.q.topics[channel]
+	switch s.Kind {
+	case timeline.Host:
+		if topics[timeline.Images] {
+			return "ingest the journal of the host's container runtime for the whole window with --covers, or state in the inventory which channels the host has"
+		}
+		return "ingest the host's package manager logs for the whole window with --covers, or state in the inventory which channels the host has"
+	case timeline.Job:
+		return "ingest the job's whole log, from its first line to its end mark"
+	case timeline.Image, timeline.Container:
+		return "ingest an SBOM or the layers of exactly this image's digest"
+	case timeline.Client:
+		return "map the address to a host with 'pulltrail inventory', and ingest that host's evidence"
+	case timeline.Source:
+		return "ingest it again with --subject to say whose evidence it is"
+	case timeline.Cache:
+	}
+	return "find out what it fetched in the window"
+}
+
+// verdict decides a subject of which nothing was asked and nothing answered.
+func (c *covers) verdict(a *about, f *Finding) {
+	var open, closed []string
+	for _, ch := range c.m.q.inc.Channels {
+		if f.Channels[ch.Name] == Clear {
+			closed = append(closed, ch.Name+": "+f.Reasons[ch.Name])
+		} else {
+			open = append(open, ch.Name+": "+f.Reasons[ch.Name])
+		}
+	}
+	if len(open) > 0 || len(closed) == 0 || !c.m.q.hasMatcher() {
+		f.Verdict, f.Rule = Unknown, "not-covered"
+		f.Because = "Nothing that was read answers the question: " + strings.Join(open, "; ")
+		if len(open) == 0 {
+			f.Because = "The incident names nothing that evidence of this kind can answer"
+		}
+		return
+	}
+	f.Rule, f.Because = "covered", "Complete evidence without it: "+strings.Join(closed, "; ")
+}
+
+// hasMatcher reports whether the incident's kind has a matcher.
+func (q *question) hasMatcher() bool {
+	return q.inc.Kind == "malicious-release" && len(q.inc.Channels) > 0
+}
+
+func missingText(x *timeline.ExpectedRow) string {
+	s := "a record says that it ran, and its whole log was not read"
+	if x.Reason != "" {
+		s = "a record says that it ran, and its log is " + x.Reason
+	}
+	if x.Detail != "" {
+		s += " (" + x.Detail + ")"
+	}
+	return s
+}
+
+// conclude gathers the gaps and decides whether the answer is complete.
+func (c *covers) conclude(res *Result) {
+	res.Gaps = c.gaps
+	add := func(g Gap) { res.Gaps = append(res.Gaps, g) }
+	if len(res.Sources) == 0 {
+		add(Gap{Reason: "missing", Detail: "nothing was read", Fix: "run 'pulltrail ingest PATH...'"})
+	}
+	for _, s := range res.Sources {
+		if s.State != timeline.Read {
+			add(Gap{Source: s.Path, Reason: string(s.State), Detail: s.Why, Fix: "see 'pulltrail coverage' for what is missing, and bring the whole file or its original format"})
+		}
+	}
+	if !c.m.q.hasMatcher() {
+		add(Gap{Reason: "no-matcher", Detail: fmt.Sprintf("incidents of kind %q without channels cannot be cleared from logs alone", c.m.q.inc.Kind),
+			Fix: "read the incident's response order and its unknown facts"})
+	}
+	for _, f := range res.Findings {
+		if f.Verdict == Unknown && !slices.ContainsFunc(res.Gaps, func(g Gap) bool { return g.Subject == f.Subject.String() }) {
+			add(Gap{Subject: f.Subject.String(), Reason: "unplaced", Detail: f.Because, Fix: "bring evidence that answers it: the log of the same command with its versions, or the content of the image's digest"})
+		}
+	}
+	slices.SortFunc(res.Gaps, func(a, b Gap) int {
+		return strings.Compare(a.Subject+"\x00"+a.Channel+"\x00"+a.Source+"\x00"+a.Reason, b.Subject+"\x00"+b.Channel+"\x00"+b.Source+"\x00"+b.Reason)
+	})
+	res.Complete = len(res.Gaps) == 0
+}

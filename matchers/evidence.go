@@ -1,0 +1,114 @@
+package matchers
+
+import (
+	"strings"
+
+	"pulltrail/timeline"
+)
+
+// record is what the timeline holds that the question is about, in memory:
+// facts on listed names and digests, and everything small.
+type record struct {
+	facts     []timeline.Fact
+	subjects  []timeline.Subject
+	links     []timeline.LinkRow
+	coverage  []timeline.CoverageRow
+	expected  []timeline.ExpectedRow
+	sources   []timeline.SourceRow
+	inventory []timeline.InventoryRow
+	ops       func(source int64) (map[int64]timeline.Op, error)
+	ofOps     func(source int64, ops []int64) ([]timeline.Fact, error)
+	with      func(digests []string) ([]timeline.Fact, error)
+}
+
+// gather reads from the timeline what the question needs.
+func gather(db *timeline.DB, q *question) (*record, error) {
+	r := &record{ops: db.Ops, ofOps: func(source int64, ops []int64) ([]timeline.Fact, error) {
+		return collect(func(y func(timeline.Fact) error) error { return db.FactsOfOps(source, ops, y) })
+	}, with: func(digests []string) ([]timeline.Fact, error) {
+		return collect(func(y func(timeline.Fact) error) error { return db.FactsWith(digests, y) })
+	}}
+	seen := map[factKey]bool{}
+	keep := func(f timeline.Fact) error {
+		if k := keyOf(f); !seen[k] {
+			seen[k] = true
+			r.facts = append(r.facts, f)
+		}
+		return nil
+	}
+	if err := db.FactsAbout(q.wants, keep); err != nil {
+		return nil, err
+	}
+	digests := make([]string, 0, len(q.digests))
+	for d := range q.digests {
+		digests = append(digests, d)
+	}
+	if err := db.FactsWith(digests, keep); err != nil {
+		return nil, err
+	}
+	if len(q.ecosystems) > 0 {
+		err := db.FactsOf(func(f timeline.Fact) error {
+			if f.Parts.Name == "" {
+				return keep(f)
+			}
+			return nil
+		}, timeline.Opaque)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r, r.rest(db)
+}
+
+func (r *record) rest(db *timeline.DB) (err error) {
+	if r.subjects, err = db.Subjects(); err != nil {
+		return err
+	}
+	if r.links, err = db.Links(timeline.On, timeline.Is, timeline.Holds); err != nil {
+		return err
+	}
+	if r.coverage, err = db.Coverages(); err != nil {
+		return err
+	}
+	if r.expected, err = db.Expectations(); err != nil {
+		return err
+	}
+	if r.sources, err = db.Sources(); err != nil {
+		return err
+	}
+	r.inventory, _, err = db.Inventory()
+	return err
+}
+
+func collect(run func(func(timeline.Fact) error) error) ([]timeline.Fact, error) {
+	var out []timeline.Fact
+	err := run(func(f timeline.Fact) error {
+		out = append(out, f)
+		return nil
+	})
+	return out, err
+}
+
+// factKey tells one item of one event.
+type factKey struct {
+	event         int64
+	artifact, ref string
+}
+
+func keyOf(f timeline.Fact) factKey { return factKey{f.Event, f.Item.Artifact, f.Item.Ref} }
+
+// isUnder reports whether a job subject belongs to a run or attempt.
+func isUnder(id, prefix string) bool { return id == prefix || strings.HasPrefix(id, prefix+"/") }
+
+// project is the repository or project of a job; other subjects are their own.
+func project(s timeline.Subject) string {
+	if s.Kind != timeline.Job {
+		return s.String()
+	}
+	for _, part := range []string{"/runs/", "/jobs/", "/builds/", "/pipelines/"} {
+		if i := strings.Index(s.ID, part); i > 0 {
+			return "job:" + s.ID[:i]
+		}
+	}
+	return s.String()
+}

@@ -1,0 +1,364 @@
+package matchers
+
+import (
+	"fmt"
+	"strings"
+
+	"pulltrail/timeline"
+)
+
+// judged is what one fact says of the incident, standing alone.
+type judged struct {
+	timeline.Fact
+	channel string
+	key     string  // what asks and answers meet on: package, image or action
+	verdict Verdict // "" when it accuses nobody
+	ask     bool    // an answer of the same operation, or the content of its digest, can take the verdict back
+	answer  bool    // positive record of something else: it answers asks
+	rule    string
+	because string
+}
+
+// judge says what a fact means: the strongest of what its rules say.
+func (q *question) judge(f timeline.Fact) []judged {
+	var out []judged
+	if f.Action == timeline.Hold {
+		return nil
+	}
+	for _, d := range f.Item.Digests {
+		if r := q.digests[d.Value]; r != nil {
+			out = append(out, q.judgeDigest(f, d, r))
+		}
+	}
+	switch f.Parts.Type {
+	case "image":
+		rules, mapped := q.imageRules(f.Parts.Name)
+		for _, r := range rules {
+			out = append(out, q.judgeImage(f, r, mapped))
+		}
+	case "domain", "ip", "url", "file":
+		if in := q.indicated(f.Parts); in != nil {
+			out = append(out, q.judgeEndpoint(f, in))
+		}
+	default:
+		for _, r := range q.packages[packageKey(f.Parts)] {
+			out = append(out, q.judgePackage(f, r))
+		}
+		if f.Parts.Type == "github" && q.actions[f.Parts.Name] != nil {
+			out = append(out, q.judgeAction(f, q.actions[f.Parts.Name]))
+		}
+		if f.Parts.Name == "" && f.Action == timeline.Opaque && q.ecosystems[f.Parts.Type] != "" {
+			out = append(out, q.judgeEcosystem(f))
+		}
+	}
+	return out
+}
+
+// exact is the verdict of an exact match by action.
+func exact(a timeline.Action, image bool) Verdict {
+	switch a {
+	case timeline.Install, timeline.Remove, timeline.Build, timeline.Push, timeline.Tag, timeline.Run:
+		return Exposed
+	case timeline.Present:
+		if image {
+			return Pulled // an image merely in a store
+		}
+		return Exposed
+	case timeline.Download, timeline.Pull, timeline.Cached:
+		return Pulled
+	}
+	return Possible
+}
+
+// asks reports whether an action only asks.
+func asks(a timeline.Action) bool {
+	return a == timeline.Require || a == timeline.Resolve || a == timeline.Check || a == timeline.Opaque
+}
+
+// exactly fills in an exact match.
+func (q *question) exactly(j judged, image bool, rule, what string, cite Cite) judged {
+	j.rule = rule
+	j.verdict = exact(j.Action, image)
+	j.ask = asks(j.Action) && j.Action != timeline.Require
+	j.because = fmt.Sprintf("%s %s, which the incident lists", verb(j.Action), what)
+	if w := q.during(j.channel, j.Span); w == nil && len(q.windows[j.channel]) > 0 {
+		j.because += "; outside its window, but an exact match counts at any time"
+	}
+	if cite.Disputed {
+		j.verdict, j.ask = Possible, false
+		j.because += "; sources dispute it"
+	}
+	return j
+}
+
+func verb(a timeline.Action) string {
+	switch a {
+	case timeline.Require:
+		return "asks for"
+	case timeline.Resolve:
+		return "resolved to"
+	case timeline.Check:
+		return "checked for"
+	case timeline.Cached:
+		return "took from a cache"
+	case timeline.Download:
+		return "downloaded"
+	case timeline.Pull:
+		return "pulled"
+	case timeline.Present:
+		return "holds"
+	case timeline.Install:
+		return "installed"
+	case timeline.Build:
+		return "built"
+	case timeline.Push:
+		return "pushed"
+	case timeline.Tag:
+		return "tagged"
+	case timeline.Run:
+		return "ran"
+	case timeline.Remove:
+		return "removed, so it was there,"
+	case timeline.Contact:
+		return "contacted"
+	case timeline.Opaque:
+		return "ran a command that may have fetched"
+	}
+	return a.String()
+}
+
+func (q *question) judgeDigest(f timeline.Fact, d timeline.Digest, r *digestRule) judged {
+	j := judged{Fact: f, channel: r.channel, key: "digest/" + d.Value}
+	image := r.image || f.Parts.Type == "image"
+	return q.exactly(j, image, "exact-digest", short(f.Item.Artifact)+" with digest "+d.Value, r.cite)
+}
+
+func (q *question) judgePackage(f timeline.Fact, r *packageRule) judged {
+	j := judged{Fact: f, channel: r.Channel, key: packageKey(f.Parts)}
+	w := q.during(r.Channel, f.Span)
+	v := f.Parts.Version
+	switch {
+	case f.Action == timeline.Contact:
+	case v == "":
+		return q.judgeUnpinned(j, r, w)
+	case r.versions.Safe(v):
+		j.answer = !asks(f.Action)
+	case r.versions.Any():
+		if w != nil {
+			j.rule, j.verdict, j.ask = "any-version-in-window", Possible, asks(f.Action)
+			j.because = fmt.Sprintf("%s %s %s; every version of that time is suspect", verb(f.Action), short(f.Item.Artifact), q.when(w, f.Span))
+		} else {
+			j.answer = !asks(f.Action)
+		}
+	case r.versions.Exact(v):
+		return q.exactly(j, false, "exact-version", short(f.Item.Artifact), r.Cite)
+	case r.versions.Local(v):
+		j.rule, j.verdict = "local-version", Possible
+		j.because = fmt.Sprintf("%s %s, a local build of a listed version", verb(f.Action), short(f.Item.Artifact))
+	case !q.inc.Complete.Versions && w != nil && !asks(f.Action):
+		j.rule, j.verdict = "unlisted-version", Unknown
+		j.because = fmt.Sprintf("%s %s %s, and the incident's list of versions is not complete", verb(f.Action), short(f.Item.Artifact), q.when(w, f.Span))
+	default:
+		j.answer = !asks(f.Action)
+	}
+	return j
+}
+
+// judgeUnpinned judges a fact that names the package without a version.
+func (q *question) judgeUnpinned(j judged, r *packageRule, w *Window) judged {
+	if j.Item.Ref != "" && asks(j.Action) && !r.versions.Admits(j.Item.Ref) {
+		return j
+	}
+	if w == nil {
+		return j
+	}
+	j.rule, j.verdict, j.ask = "unpinned-in-window", Possible, true
+	asked := "without a version"
+	if j.Item.Ref != "" && asks(j.Action) {
+		asked = "as " + j.Item.Ref
+	}
+	j.because = fmt.Sprintf("%s %s %s %s, and no line of the same command says which version came", verb(j.Action), short(j.Item.Artifact), asked, q.when(w, j.Span))
+	return j
+}
+
+func (q *question) judgeImage(f timeline.Fact, r *imageRule, mapped bool) judged {
+	j := judged{Fact: f, channel: r.Channel, key: "image/" + f.Parts.Name}
+	s := f.Span
+	if f.Action == timeline.Run || f.Action == timeline.Present {
+		s.From = timeline.Beginning // it was pulled at some time before it was seen
+	}
+	w := q.during(r.Channel, s)
+	tag := f.Parts.Version
+	listed := contains(r.Tags, tag)
+	moving := tag != "" && matchesAny(r.MovingTags, tag)
+	switch {
+	case f.Action == timeline.Contact:
+	case !mapped && (listed || moving && w != nil):
+		j.rule, j.verdict, j.ask = "unmapped-mirror", Possible, true
+		j.because = fmt.Sprintf("%s %s, whose path is that of %s; no inventory row says what that registry mirrors", verb(f.Action), short(f.Item.Artifact), r.Repository)
+	case !mapped:
+	case listed:
+		return q.exactly(j, true, "release-tag", short(f.Item.Artifact), r.Cite)
+	case q.otherDigest(f, r):
+		j.answer = !asks(f.Action)
+	case moving && w != nil:
+		j.rule, j.verdict, j.ask = "moving-tag-in-window", Possible, true
+		j.because = fmt.Sprintf("%s %s, a moving tag, %s; what it pointed at then is not known", verb(f.Action), short(f.Item.Artifact), q.when(w, s))
+	case !moving && tag != "" && q.inc.Complete.Tags:
+		j.answer = !asks(f.Action)
+	case w != nil && !asks(f.Action):
+		j.rule, j.verdict, j.ask = "unlisted-tag", Unknown, true
+		j.because = fmt.Sprintf("%s %s %s, and the incident's lists of tags and digests are not complete", verb(f.Action), short(f.Item.Artifact), q.when(w, s))
+	}
+	return j
+}
+
+// otherDigest reports whether the fact carries a digest of a role that the
+// incident lists in full for the repository, and another value.
+func (q *question) otherDigest(f timeline.Fact, r *imageRule) bool {
+	if !q.inc.Complete.Digests {
+		return false
+	}
+	for _, d := range f.Item.Digests {
+		for _, bad := range r.Digests {
+			if d.Role != timeline.NoRole && d.Role == bad.Role {
+				return true // a bad value was judged by its digest
+			}
+		}
+	}
+	return false
+}
+
+func (q *question) judgeAction(f timeline.Fact, a *CIAction) judged {
+	j := judged{Fact: f, channel: a.Channel, key: "action/" + f.Parts.Name}
+	commit := commitOf(f)
+	w := q.during(a.Channel, f.Span)
+	switch {
+	case commit != "" && contains(a.Commits, commit): // judged by its digest or version
+		return q.exactly(j, false, "exact-commit", f.Parts.Name+" at "+commit, a.Cite)
+	case commit != "" && (contains(a.SafeCommits, commit) || q.inc.Complete.Commits):
+		j.answer = true
+	case commit != "" && w != nil:
+		j.rule, j.verdict = "unlisted-commit", Unknown
+		j.because = fmt.Sprintf("ran %s at a commit that the incident does not list %s, and its list is not complete", f.Parts.Name, q.when(w, f.Span))
+	case commit == "" && w != nil && (len(a.Refs) == 0 || matchesAny(a.Refs, f.Item.Ref)):
+		j.rule, j.verdict, j.ask = "moved-ref-in-window", Possible, true
+		j.because = fmt.Sprintf("%s %s@%s %s, and no line says which commit came", verb(f.Action), f.Parts.Name, f.Item.Ref, q.when(w, f.Span))
+	}
+	return j
+}
+
+// commitOf is the commit that a fact shows: its version, a digest, or a ref
+// that is a commit itself.
+func commitOf(f timeline.Fact) string {
+	if timeline.IsCommit(f.Parts.Version) {
+		return f.Parts.Version
+	}
+	for _, d := range f.Item.Digests {
+		if timeline.IsCommit(d.Value) {
+			return d.Value
+		}
+	}
+	if timeline.IsCommit(f.Item.Ref) {
+		return f.Item.Ref
+	}
+	return ""
+}
+
+func (q *question) judgeEndpoint(f timeline.Fact, in *Indicator) judged {
+	j := judged{Fact: f, key: "indicator/" + in.Value, rule: "indicator", verdict: Exposed}
+	j.because = fmt.Sprintf("%s %s, an indicator of the incident (%s)", verb(f.Action), short(f.Item.Artifact), in.Type)
+	if f.Parts.Type == "domain" || in.Disputed {
+		j.verdict = Possible
+		j.because += "; a name look-up alone is no connection"
+	}
+	return j
+}
+
+// judgeEcosystem judges a command that may have fetched packages and named
+// none. Whether the project is known to use a listed package is decided later.
+func (q *question) judgeEcosystem(f timeline.Fact) judged {
+	channel := q.ecosystems[f.Parts.Type]
+	j := judged{Fact: f, channel: channel, key: "ecosystem/" + f.Parts.Type}
+	for c, topics := range q.topics {
+		if !topics[timeline.Topic(f.Parts.Type)] {
+			continue
+		}
+		if w := q.during(c, f.Span); w != nil {
+			j.channel, j.rule, j.verdict, j.ask = c, "opaque-in-window", Unknown, true
+			j.because = fmt.Sprintf("ran %s %s, and the log does not show which packages came", quoteCommand(f), q.when(w, f.Span))
+			if w.To == timeline.Forever || w.From == timeline.Beginning {
+				j.rule = "opaque-in-open-window"
+			}
+			return j
+		}
+	}
+	return j
+}
+
+func quoteCommand(f timeline.Fact) string {
+	if f.Text != "" {
+		return "“" + f.Text + "”"
+	}
+	return "a command of " + f.Parts.Type
+}
+
+// when says how a span lies to a window, and whose window it is.
+func (q *question) when(w *Window, s timeline.Span) string {
+	where := "inside the window"
+	switch {
+	case s.From == timeline.Beginning && s.To == timeline.Forever:
+		where = "at a time that is not known and may lie in the window"
+	case !s.Within(w.From, w.To):
+		where = "at a time that may lie in the window"
+	}
+	return fmt.Sprintf("%s %s (%s)", where, windowText(w), q.cite(w.Cite))
+}
+
+func windowText(w *Window) string {
+	return timeline.FormatTime(w.From) + "/" + timeline.FormatTime(w.To-w.To%1e9*boolInt(w.To != timeline.Forever))
+}
+
+func boolInt(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// cite names the reference of a fact.
+func (q *question) cite(c Cite) string {
+	if c.Source.URL != "" {
+		return c.Source.URL
+	}
+	if c.Source.Index >= 0 && c.Source.Index < len(q.inc.References) {
+		return q.inc.References[c.Source.Index]
+	}
+	return "no reference"
+}
+
+// short is an artifact as people say it.
+func short(artifact string) string {
+	if artifact == "" {
+		return "something"
+	}
+	return artifact
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if s != "" && x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func matchesAny(globs []string, s string) bool {
+	for _, g := range globs {
+		if glob(g, strings.TrimPrefix(s, "refs/tags/")) {
+			return true
+		}
+	}
+	return false
+}

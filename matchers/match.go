@@ -1,0 +1,348 @@
+package matchers
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pulltrail/timeline"
+)
+
+// Match answers an incident from the timeline: exactly one finding for each
+// subject, what was covered and what was not. It reads no log.
+func Match(db *timeline.DB, inc *Incident) (*Result, error) {
+	_, mirrors, err := db.Inventory()
+	if err != nil {
+		return nil, err
+	}
+	q, err := newQuestion(inc, mirrors)
+	if err != nil {
+		return nil, fmt.Errorf("incident %s: %w", inc.ID, err)
+	}
+	r, err := gather(db, q)
+	if err != nil {
+		return nil, err
+	}
+	return decide(q, r)
+}
+
+// matching is one run of the matcher.
+type matching struct {
+	q        *question
+	r        *record
+	bySource map[int64]timeline.SourceRow
+	about    map[timeline.Subject]*about
+	clients  clientMap
+	holds    *contents
+	covers   *covers
+	ops      map[int64]map[int64]timeline.Op
+	err      error
+}
+
+// about is what is known of one subject.
+type about struct {
+	subject timeline.Subject
+	on      string
+	judged  []judged
+	cleared []cleared
+	missing *timeline.ExpectedRow // a record says that it existed, and its evidence is not whole
+}
+
+// cleared is an ask that was answered, with what answers it.
+type cleared struct {
+	ask judged
+	by  []Evidence
+	how string
+}
+
+func decide(q *question, r *record) (*Result, error) {
+	m := &matching{q: q, r: r, bySource: map[int64]timeline.SourceRow{}, about: map[timeline.Subject]*about{}, ops: map[int64]map[int64]timeline.Op{}}
+	for _, s := range r.sources {
+		m.bySource[s.ID] = s
+	}
+	m.clients = newClientMap(r.inventory)
+	m.holds = newContents(q, r)
+	m.people()
+	for _, f := range r.facts {
+		m.place(f, q.judge(f))
+	}
+	if err := m.derived(); err != nil {
+		return nil, err
+	}
+	if err := m.answers(); err != nil {
+		return nil, err
+	}
+	m.covers = newCovers(m)
+	res := m.findings()
+	m.covers.conclude(res)
+	return res, m.err
+}
+
+func (m *matching) of(s timeline.Subject) *about {
+	a := m.about[s]
+	if a == nil {
+		a = &about{subject: s}
+		m.about[s] = a
+	}
+	return a
+}
+
+// people lists every subject that gets a verdict: those of the evidence, those
+// of the inventory, self-hosted runners and nodes, and jobs that a record
+// names.
+func (m *matching) people() {
+	from, to, _ := m.q.union()
+	for _, s := range m.r.subjects {
+		if s.Kind == timeline.Client {
+			if _, ok := m.clients.settled(s.ID, from, to); ok {
+				continue // reported as its host
+			}
+		}
+		m.of(s)
+	}
+	for _, row := range m.r.inventory {
+		m.of(timeline.Subject{Kind: timeline.Host, ID: row.Host})
+	}
+	for _, l := range m.r.links {
+		if l.Relation != timeline.On {
+			continue
+		}
+		from, err1 := timeline.ParseSubject(l.From)
+		to, err2 := timeline.ParseSubject(l.To)
+		if err1 == nil && err2 == nil {
+			m.of(from).on = to.ID
+			m.of(to)
+		}
+	}
+}
+
+// place gives a fact to its subject: a client of the inventory is its host,
+// several hosts behind one address may each have done it.
+func (m *matching) place(f timeline.Fact, js []judged) {
+	if len(js) == 0 {
+		return
+	}
+	var hosts []string
+	var sure bool
+	if f.Subject.Kind == timeline.Client {
+		hosts, sure = m.clients.at(f.Subject.ID, f.Span)
+	}
+	if sure {
+		a := m.of(timeline.Subject{Kind: timeline.Host, ID: hosts[0]})
+		a.judged = append(a.judged, js...)
+		return
+	}
+	a := m.of(f.Subject)
+	a.judged = append(a.judged, js...)
+	for _, h := range hosts {
+		host := m.of(timeline.Subject{Kind: timeline.Host, ID: h})
+		for _, j := range js {
+			if j.verdict == "" || j.verdict == Unknown {
+				continue // a guess may raise and never clears
+			}
+			j.verdict, j.ask, j.answer = Possible, false, false
+			j.rule = "behind-one-address"
+			j.because = fmt.Sprintf("one of the %d hosts behind %s %s", len(hosts), f.Subject.ID, j.because)
+			host.judged = append(host.judged, j)
+		}
+	}
+}
+
+// findings makes the finding of each subject.
+func (m *matching) findings() *Result {
+	res := &Result{Incident: m.q.inc, Sources: m.r.sources, Counts: map[Verdict]int{}}
+	for _, v := range Verdicts {
+		res.Counts[v] = 0
+	}
+	for _, a := range m.about {
+		f := m.finding(a)
+		res.Findings = append(res.Findings, f)
+		res.Counts[f.Verdict]++
+	}
+	slices.SortFunc(res.Findings, func(a, b Finding) int {
+		if d := a.Verdict.rank() - b.Verdict.rank(); d != 0 {
+			return d
+		}
+		return strings.Compare(a.Subject.String(), b.Subject.String())
+	})
+	return res
+}
+
+// FindingID is the stable name of a subject's finding in an incident.
+func FindingID(incident string, s timeline.Subject) string {
+	sum := sha256.Sum256([]byte(incident + "\x00" + s.String()))
+	return "f-" + hex.EncodeToString(sum[:6])
+}
+
+func (m *matching) finding(a *about) Finding {
+	f := Finding{ID: FindingID(m.q.inc.ID, a.subject), Subject: a.subject, On: a.on, Verdict: Clear,
+		Channels: map[string]Verdict{}, Reasons: map[string]string{}, Span: timeline.Always(), Egress: "unknown"}
+	m.inventoryOf(&f)
+	var best *judged
+	for i := range a.judged {
+		j := &a.judged[i]
+		if j.verdict == "" || j.verdict == Clear {
+			continue
+		}
+		if best == nil || better(j, best) {
+			best = j
+		}
+		m.channel(&f, j.channel, j.verdict, j.because)
+	}
+	answered := m.answered(a, &f)
+	m.covers.channels(a, &f)
+	switch {
+	case best != nil:
+		f.Verdict, f.Rule, f.Because = best.verdict, best.rule, capital(best.because)
+		f.Artifact, f.Span = best.Item.Artifact, best.Span
+		f.Evidence = append(f.Evidence, Evidence{best.Fact, "decides"})
+	case answered != "" && a.missing == nil:
+		f.Rule, f.Because = "answered", capital(answered)
+	case a.missing != nil:
+		f.Verdict, f.Rule, f.Because = Unknown, "evidence-missing", capital(missingText(a.missing))
+	default:
+		m.covers.verdict(a, &f)
+	}
+	m.evidence(a, best, &f)
+	return f
+}
+
+// channel raises the verdict of one channel of a finding; an indicator belongs
+// to none.
+func (m *matching) channel(f *Finding, channel string, v Verdict, why string) {
+	if channel == "" {
+		return
+	}
+	if old, ok := f.Channels[channel]; !ok || v.rank() < old.rank() {
+		f.Channels[channel], f.Reasons[channel] = v, why
+	}
+}
+
+// better reports whether a decides before b: the stronger verdict, then the
+// stronger action, then the earlier line.
+func better(a, b *judged) bool {
+	if d := a.verdict.rank() - b.verdict.rank(); d != 0 {
+		return d < 0
+	}
+	if a.Action != b.Action {
+		return a.Action == timeline.Install || a.Action == timeline.Run || b.Action != timeline.Install && b.Action != timeline.Run && a.Action > b.Action
+	}
+	if a.Span.From != b.Span.From {
+		return a.Span.From < b.Span.From
+	}
+	return a.Event < b.Event
+}
+
+// answered tells what was positively answered, "" when nothing was. Only
+// records of something else count; the asks they answer were taken back.
+func (m *matching) answered(a *about, f *Finding) string {
+	var said []string
+	for _, c := range a.cleared {
+		m.channel(f, c.ask.channel, Clear, c.how)
+		said = append(said, c.how)
+	}
+	for _, j := range a.judged {
+		if j.answer && m.positive(j) {
+			how := fmt.Sprintf("%s %s, which is not listed", verb(j.Action), short(j.Item.Artifact))
+			m.channel(f, j.channel, Clear, how)
+			said = append(said, how)
+		}
+	}
+	slices.Sort(said)
+	said = slices.Compact(said)
+	if len(said) > 3 {
+		said = append(said[:3], fmt.Sprintf("and %d more", len(said)-3))
+	}
+	return strings.Join(said, "; ")
+}
+
+// positive reports whether an answer counts without an ask: something was done
+// and the log says what. A bare state (a lock file, one dist-info folder)
+// speaks of one moment that nobody knows.
+func (m *matching) positive(j judged) bool {
+	switch j.Action {
+	case timeline.Install, timeline.Download, timeline.Pull, timeline.Run, timeline.Build, timeline.Push, timeline.Cached:
+		return true
+	case timeline.Present:
+		return j.Op != 0 || j.Subject.Kind == timeline.Image
+	}
+	return false
+}
+
+// evidence lists what the finding stands on: what decides, what accuses, what
+// answers, in order of time.
+func (m *matching) evidence(a *about, best *judged, f *Finding) {
+	seen := map[factKey]bool{}
+	if best != nil {
+		seen[keyOf(best.Fact)] = true
+	}
+	add := func(fact timeline.Fact, part string) {
+		if k := keyOf(fact); !seen[k] {
+			seen[k] = true
+			f.Evidence = append(f.Evidence, Evidence{fact, part})
+		}
+	}
+	first := len(f.Evidence)
+	for _, j := range a.judged {
+		switch {
+		case j.verdict != "":
+			add(j.Fact, "also "+string(j.verdict)+": "+j.rule)
+		case j.answer:
+			add(j.Fact, "another version, digest or commit")
+		default:
+			add(j.Fact, "names it, outside the question")
+		}
+	}
+	for _, c := range a.cleared {
+		add(c.ask.Fact, "ask, answered")
+		for _, e := range c.by {
+			add(e.Fact, e.Part)
+		}
+	}
+	rest := f.Evidence[first:]
+	slices.SortStableFunc(rest, func(x, y Evidence) int {
+		if c := cmpInt(x.Span.From, y.Span.From); c != 0 {
+			return c
+		}
+		if c := strings.Compare(x.Path, y.Path); c != 0 {
+			return c
+		}
+		return cmpInt(x.Line, y.Line)
+	})
+}
+
+func cmpInt(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func (m *matching) inventoryOf(f *Finding) {
+	if f.Subject.Kind != timeline.Host {
+		return
+	}
+	for _, row := range m.r.inventory {
+		if row.Host == f.Subject.ID {
+			f.Owner, f.Service = row.Owner, row.Service
+			switch strings.ToLower(row.Egress) {
+			case "none", "no", "false":
+				f.Egress = "none"
+			case "yes", "any", "internet", "seen", "true":
+				f.Egress = "seen"
+			}
+		}
+	}
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,286 @@
+package matchers
+
+import (
+	"path"
+	"strings"
+
+	"pulltrail/timeline"
+)
+
+// question is an incident made ready to be asked of facts.
+type question struct {
+	inc        *Incident
+	windows    map[string][]Window
+	packages   map[string][]*packageRule // by "type/name"
+	images     map[string][]*imageRule   // by host/path
+	imagePaths map[string][]*imageRule   // by path without host: unmapped mirrors and registries' own logs
+	actions    map[string]*CIAction      // by owner/name in lower case
+	digests    map[string]*digestRule
+	indicators map[string][]*Indicator            // by type
+	topics     map[string]map[timeline.Topic]bool // what evidence speaks of a channel
+	ecosystems map[string]string                  // purl type → a channel that serves it
+	mirrors    []timeline.Mirror
+}
+
+type packageRule struct {
+	*Package
+	versions *VersionSet
+}
+
+type imageRule struct{ *Image }
+
+type digestRule struct {
+	channel, what string
+	role          timeline.Role
+	cite          Cite
+	image         bool // the digest of an image, so that a mere "present" is a store
+}
+
+// newQuestion compiles an incident. mirrors are those of the inventory.
+func newQuestion(inc *Incident, mirrors []timeline.Mirror) (*question, error) {
+	q := &question{inc: inc, windows: map[string][]Window{}, packages: map[string][]*packageRule{},
+		images: map[string][]*imageRule{}, imagePaths: map[string][]*imageRule{}, actions: map[string]*CIAction{},
+		digests: map[string]*digestRule{}, indicators: map[string][]*Indicator{},
+		topics: map[string]map[timeline.Topic]bool{}, ecosystems: map[string]string{}, mirrors: mirrors}
+	for _, c := range inc.Channels {
+		q.windows[c.Name] = append(q.windows[c.Name], c.Windows...)
+	}
+	for i := range inc.Packages {
+		if err := q.addPackage(&inc.Packages[i]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range inc.Images {
+		q.addImage(&inc.Images[i])
+	}
+	for i := range inc.Actions {
+		a := &inc.Actions[i]
+		q.actions[strings.ToLower(a.Repository)] = a
+		q.topic(a.Channel, timeline.GitHubActions)
+		for _, c := range a.Commits {
+			q.digests[c] = &digestRule{a.Channel, a.Repository + "@" + c, timeline.Commit, a.Cite, false}
+		}
+	}
+	for i := range inc.Indicators {
+		in := &inc.Indicators[i]
+		q.indicators[in.Type] = append(q.indicators[in.Type], in)
+		switch in.Type {
+		case "sha256":
+			q.digests[timeline.SHA256(in.Value)] = &digestRule{"", "a file of the incident", timeline.File, in.Cite, false}
+		case "git-commit":
+			if q.digests[in.Value] == nil {
+				q.digests[in.Value] = &digestRule{"", "commit " + in.Value, timeline.Commit, in.Cite, false}
+			}
+		}
+	}
+	delete(q.digests, "")
+	for _, c := range inc.Channels {
+		if q.topics[c.Name] == nil {
+			q.topic(c.Name, timeline.Topic(base(c.Name)))
+		}
+	}
+	return q, nil
+}
+
+func (q *question) topic(channel string, t timeline.Topic) {
+	if q.topics[channel] == nil {
+		q.topics[channel] = map[timeline.Topic]bool{}
+	}
+	q.topics[channel][t] = true
+}
+
+// base is a channel's word without its qualifier.
+func base(channel string) string {
+	word, _, _ := strings.Cut(channel, "/")
+	return word
+}
+
+// packageKey is how a package is looked up. A distribution's package stands
+// for any distribution, so deb and rpm go by the last element of the name.
+func packageKey(p timeline.Parts) string {
+	name := p.Name
+	if p.Type == "deb" || p.Type == "rpm" {
+		name = path.Base(name)
+	}
+	return p.Type + "/" + name
+}
+
+func (q *question) addPackage(p *Package) error {
+	parts := timeline.Split(p.PURL)
+	v, err := NewVersionSet(parts.Type, p.Versions, p.Safe)
+	if err != nil {
+		return err
+	}
+	key := packageKey(parts)
+	q.packages[key] = append(q.packages[key], &packageRule{p, v})
+	q.topic(p.Channel, timeline.Topic(parts.Type))
+	if q.ecosystems[parts.Type] == "" {
+		q.ecosystems[parts.Type] = p.Channel
+	}
+	for _, f := range p.Files {
+		if d := timeline.SHA256(f.SHA256); d != "" {
+			q.digests[d] = &digestRule{p.Channel, f.Name, timeline.File, p.Cite, false}
+		}
+	}
+	return nil
+}
+
+func (q *question) addImage(im *Image) {
+	r := &imageRule{im}
+	ref, ok := timeline.ParseImage(im.Repository)
+	name := im.Repository
+	if ok {
+		name = ref.Name
+	}
+	q.images[name] = append(q.images[name], r)
+	_, p, _ := strings.Cut(name, "/")
+	if strings.Contains(p, "/") {
+		q.imagePaths[p] = append(q.imagePaths[p], r)
+	}
+	q.topic(im.Channel, timeline.Images)
+	for _, d := range im.Digests {
+		cite := d.Cite
+		cite.Disputed = cite.Disputed || im.Disputed
+		q.digests[d.Digest] = &digestRule{im.Channel, im.Repository + "@" + d.Digest, d.Role, cite, true}
+	}
+}
+
+// publicHosts serve names of their own: the same path there is another image,
+// not a mirror.
+var publicHosts = map[string]bool{"docker.io": true, "ghcr.io": true, "quay.io": true, "gcr.io": true,
+	"public.ecr.aws": true, "registry.k8s.io": true, "mcr.microsoft.com": true, "lscr.io": true, "registry.gitlab.com": true}
+
+// imageRules finds the rules for an image name: as written or through a mirror
+// of the inventory; else, by its path, through a mirror that nobody mapped.
+func (q *question) imageRules(name string) (rules []*imageRule, mapped bool) {
+	if r := q.images[name]; r != nil {
+		return r, true
+	}
+	for _, m := range q.mirrors {
+		rest, ok := strings.CutPrefix(name, strings.TrimSuffix(m.Prefix, "/")+"/")
+		if !ok {
+			continue
+		}
+		up := strings.TrimSuffix(m.Upstream, "/") + "/" + rest
+		if ref, ok := timeline.ParseImage(up); ok {
+			up = ref.Name
+		}
+		return q.images[up], true
+	}
+	host, p, _ := strings.Cut(name, "/")
+	if publicHosts[host] {
+		return nil, false
+	}
+	if !strings.ContainsAny(host, ".:") && host != "localhost" {
+		p = name // a registry's own log names no host
+	}
+	for p != "" {
+		if r := q.imagePaths[p]; r != nil {
+			return r, false
+		}
+		_, p, _ = strings.Cut(p, "/")
+	}
+	return nil, false
+}
+
+// wants reports whether an artifact can matter to the incident.
+func (q *question) wants(p timeline.Parts) bool {
+	switch p.Type {
+	case "image":
+		if q.digests[p.Digest] != nil {
+			return true
+		}
+		rules, _ := q.imageRules(p.Name)
+		return rules != nil
+	case "domain", "ip", "url", "file":
+		return q.indicated(p) != nil
+	case "secret":
+		return false
+	}
+	return q.packages[packageKey(p)] != nil || p.Type == "github" && q.actions[p.Name] != nil
+}
+
+// indicated finds the indicator that names an endpoint.
+func (q *question) indicated(p timeline.Parts) *Indicator {
+	for _, in := range q.indicators[p.Type] {
+		if glob(in.Value, p.Name) || p.Type == "domain" && strings.HasSuffix(strings.ToLower(p.Name), "."+strings.TrimPrefix(strings.ToLower(in.Value), "*.")) {
+			return in
+		}
+	}
+	if p.Type != "url" && p.Type != "domain" {
+		return nil
+	}
+	if p.Type == "url" { // a URL at an indicated domain is a connection to it
+		host := strings.ToLower(hostOf(p.Name))
+		for _, in := range q.indicators["domain"] {
+			d := strings.TrimPrefix(strings.ToLower(in.Value), "*.")
+			if host == d || strings.HasSuffix(host, "."+d) {
+				return in
+			}
+		}
+	}
+	return nil
+}
+
+func hostOf(url string) string {
+	if i := strings.Index(url, "://"); i >= 0 {
+		url = url[i+3:]
+	}
+	if i := strings.IndexAny(url, "/?#"); i >= 0 {
+		url = url[:i]
+	}
+	url = url[strings.LastIndexByte(url, '@')+1:]
+	if i := strings.LastIndexByte(url, ':'); i > strings.LastIndexByte(url, ']') {
+		url = url[:i]
+	}
+	return url
+}
+
+// glob matches text with * for any run of characters.
+func glob(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	if !strings.HasPrefix(text, parts[0]) {
+		return false
+	}
+	text = text[len(parts[0]):]
+	for _, p := range parts[1 : len(parts)-1] {
+		i := strings.Index(text, p)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(p):]
+	}
+	return strings.HasSuffix(text, parts[len(parts)-1])
+}
+
+// during finds a window of the channel that a span overlaps; nil when it
+// overlaps none.
+func (q *question) during(channel string, s timeline.Span) *Window {
+	w := q.windows[channel]
+	for i := range w {
+		if s.Overlaps(w[i].From, w[i].To) {
+			return &w[i]
+		}
+	}
+	return nil
+}
+
+// union is the span from the first to the last instant of all windows of the
+// channels, all of them when none is named; ok is false without any window.
+func (q *question) union(channels ...string) (from, to int64, ok bool) {
+	if len(channels) == 0 {
+		for c := range q.windows {
+			channels = append(channels, c)
+		}
+	}
+	from, to = timeline.Forever, timeline.Beginning
+	for _, c := range channels {
+		for _, w := range q.windows[c] {
+			from, to, ok = min(from, w.From), max(to, w.To), true
+		}
+	}
+	return from, to, ok
+}
