@@ -17,10 +17,7 @@ func Match(db *timeline.DB, inc *Incident) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := newQuestion(inc, mirrors)
-	if err != nil {
-		return nil, fmt.Errorf("incident %s: %w", inc.ID, err)
-	}
+	q := newQuestion(inc, mirrors)
 	r, err := gather(db, q)
 	if err != nil {
 		return nil, err
@@ -180,6 +177,8 @@ func (m *matching) finding(a *about) Finding {
 	f := Finding{ID: FindingID(m.q.inc.ID, a.subject), Subject: a.subject, On: a.on, Verdict: Clear,
 		Channels: map[string]Verdict{}, Reasons: map[string]string{}, Span: timeline.Always(), Egress: "unknown"}
 	m.inventoryOf(&f)
+	slices.SortStableFunc(a.judged, func(x, y judged) int { return origin(x.Fact, y.Fact) })
+	slices.SortStableFunc(a.cleared, func(x, y cleared) int { return origin(x.ask.Fact, y.ask.Fact) })
 	var best *judged
 	for i := range a.judged {
 		j := &a.judged[i]
@@ -232,7 +231,21 @@ func better(a, b *judged) bool {
 	if a.Span.From != b.Span.From {
 		return a.Span.From < b.Span.From
 	}
-	return a.Event < b.Event
+	return origin(a.Fact, b.Fact) < 0
+}
+
+// origin orders facts by where they stand, not by when they were read.
+func origin(a, b timeline.Fact) int {
+	if c := strings.Compare(a.Path, b.Path); c != 0 {
+		return c
+	}
+	if c := cmpInt(a.Line, b.Line); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.SHA256, b.SHA256); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Item.Artifact+a.Item.Ref, b.Item.Artifact+b.Item.Ref)
 }
 
 // answered tells what was positively answered, "" when nothing was. Only
@@ -306,10 +319,7 @@ func (m *matching) evidence(a *about, best *judged, f *Finding) {
 		if c := cmpInt(x.Span.From, y.Span.From); c != 0 {
 			return c
 		}
-		if c := strings.Compare(x.Path, y.Path); c != 0 {
-			return c
-		}
-		return cmpInt(x.Line, y.Line)
+		return origin(x.Fact, y.Fact)
 	})
 }
 

@@ -37,7 +37,7 @@ type digestRule struct {
 }
 
 // newQuestion compiles an incident. mirrors are those of the inventory.
-func newQuestion(inc *Incident, mirrors []timeline.Mirror) (*question, error) {
+func newQuestion(inc *Incident, mirrors []timeline.Mirror) *question {
 	q := &question{inc: inc, windows: map[string][]Window{}, packages: map[string][]*packageRule{},
 		images: map[string][]*imageRule{}, imagePaths: map[string][]*imageRule{}, actions: map[string]*CIAction{},
 		digests: map[string]*digestRule{}, indicators: map[string][]*Indicator{},
@@ -46,9 +46,7 @@ func newQuestion(inc *Incident, mirrors []timeline.Mirror) (*question, error) {
 		q.windows[c.Name] = append(q.windows[c.Name], c.Windows...)
 	}
 	for i := range inc.Packages {
-		if err := q.addPackage(&inc.Packages[i]); err != nil {
-			return nil, err
-		}
+		q.addPackage(&inc.Packages[i])
 	}
 	for i := range inc.Images {
 		q.addImage(&inc.Images[i])
@@ -79,7 +77,7 @@ func newQuestion(inc *Incident, mirrors []timeline.Mirror) (*question, error) {
 			q.topic(c.Name, timeline.Topic(base(c.Name)))
 		}
 	}
-	return q, nil
+	return q
 }
 
 func (q *question) topic(channel string, t timeline.Topic) {
@@ -105,12 +103,9 @@ func packageKey(p timeline.Parts) string {
 	return p.Type + "/" + name
 }
 
-func (q *question) addPackage(p *Package) error {
+func (q *question) addPackage(p *Package) {
 	parts := timeline.Split(p.PURL)
-	v, err := NewVersionSet(parts.Type, p.Versions, p.Safe)
-	if err != nil {
-		return err
-	}
+	v := NewVersionSet(parts.Type, p.Versions, p.Safe)
 	key := packageKey(parts)
 	q.packages[key] = append(q.packages[key], &packageRule{p, v})
 	q.topic(p.Channel, timeline.Topic(parts.Type))
@@ -122,7 +117,6 @@ func (q *question) addPackage(p *Package) error {
 			q.digests[d] = &digestRule{p.Channel, f.Name, timeline.File, p.Cite, false}
 		}
 	}
-	return nil
 }
 
 func (q *question) addImage(im *Image) {

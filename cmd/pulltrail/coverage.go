@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"pulltrail/reports"
+)
+
+func (a *app) coverageCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "coverage INCIDENT",
+		Short: "Say what was and was not read, and how to close each gap",
+		Args:  oneIncident,
+		RunE: func(_ *cobra.Command, args []string) error {
+			res, err := a.answer(args[0])
+			if err != nil {
+				return err
+			}
+			doc, err := reports.NewDocument(res)
+			if err != nil {
+				return err
+			}
+			out := bufio.NewWriter(a.out)
+			if a.json {
+				err = writeJSON(out, doc.Coverage)
+			} else {
+				err = reports.CoverageText(out, doc)
+			}
+			if err := errors.Join(err, out.Flush()); err != nil {
+				return err
+			}
+			if !doc.Coverage.Complete {
+				return exitError(exitIncomplete)
+			}
+			return nil
+		},
+	}
+}

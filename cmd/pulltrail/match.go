@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"pulltrail/matchers"
+	"pulltrail/reports"
+	"pulltrail/timeline"
+)
+
+func (a *app) matchCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "match INCIDENT",
+		Short: "Answer an incident: a verdict for every host, container, image and job",
+		Long: `Answer an incident from the timeline. INCIDENT is an id or alias of the library
+('pulltrail incidents'), an incident file, or a purl with version.
+
+Exit codes: 0 every subject clear and the evidence complete, 3 nothing found but
+the evidence is not complete, 10 some subject exposed or pulled, 11 some
+possible and none stronger.`,
+		Args: oneIncident,
+		RunE: func(_ *cobra.Command, args []string) error {
+			res, err := a.answer(args[0])
+			if err != nil {
+				return err
+			}
+			doc, err := reports.NewDocument(res)
+			if err != nil {
+				return err
+			}
+			a.remember(args[0], res.Incident)
+			out := bufio.NewWriter(a.out)
+			if a.json {
+				err = writeJSON(out, doc)
+			} else {
+				err = reports.Answer(out, doc, a.paint())
+			}
+			if err := errors.Join(err, out.Flush()); err != nil {
+				return err
+			}
+			return verdictCode(res)
+		},
+	}
+}
+
+// oneIncident wants exactly one argument and says what it may be.
+func oneIncident(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usage("want one INCIDENT: an id or alias ('pulltrail incidents' lists them), FILE.yaml, or a purl with version")
+	}
+	return nil
+}
+
+// answer matches an incident against the case.
+func (a *app) answer(incident string) (*matchers.Result, error) {
+	inc, err := matchers.Find(incident)
+	if err != nil {
+		if errors.Is(err, matchers.ErrUnknownIncident) {
+			return nil, usage("%v", err)
+		}
+		return nil, err
+	}
+	db, err := timeline.Open(a.caseDir)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	return matchers.Match(db, inc)
+}
+
+// verdictCode is the exit code of an answer.
+func verdictCode(res *matchers.Result) error {
+	switch {
+	case res.Counts[matchers.Exposed]+res.Counts[matchers.Pulled] > 0:
+		return exitError(exitExposed)
+	case res.Counts[matchers.Possible] > 0:
+		return exitError(exitPossible)
+	case !res.Complete:
+		return exitError(exitIncomplete)
+	}
+	return nil
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	return enc.Encode(v)
+}
+
+// paint colours verdicts on a terminal.
+func (a *app) paint() func(verdict, text string) string {
+	if !terminal(a.out) || os.Getenv("NO_COLOR") != "" {
+		return func(_, text string) string { return text }
+	}
+	colours := map[string]string{"exposed": "31;1", "pulled": "31", "possible": "33", "unknown": "35", "clear": "32"}
+	return func(verdict, text string) string { return "\x1b[" + colours[verdict] + "m" + text + "\x1b[0m" }
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pulltrail/matchers"
+	"pulltrail/reports"
+)
+
+func (a *app) reportCmd() *cobra.Command {
+	var incident, output, asOf string
+	c := &cobra.Command{
+		Use:   "report NAME",
+		Short: "Write a report: " + strings.Join(reports.Names(), ", "),
+		Long: `Write a report. The ending of the file chooses the form: .md is Markdown, .json
+the findings document. The same case gives the same bytes: there is no clock in
+a report but --as-of ($SOURCE_DATE_EPOCH).`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(reports.Names(), args[0]) {
+				return usage("want the NAME of a report: %s", strings.Join(reports.Names(), ", "))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.report(args[0], incident, output, asOf)
+		},
+	}
+	c.Flags().StringVar(&incident, "incident", "", "id, alias, FILE.yaml or purl with version (default: the one matched last)")
+	c.Flags().StringVarP(&output, "output", "o", "", "file to write; '-' for standard output")
+	c.Flags().StringVar(&asOf, "as-of", "", "time to print as the report's own, RFC 3339")
+	return c
+}
+
+func (a *app) report(name, incident, output, asOf string) error {
+	if output == "" {
+		return usage("report needs -o FILE, such as -o %s.md", name)
+	}
+	form := strings.TrimPrefix(filepath.Ext(output), ".")
+	if output == "-" {
+		form = "md"
+		if a.json {
+			form = "json"
+		}
+	}
+	if !slices.Contains(reports.Forms(), form) {
+		return usage("-o %s: want an ending of %s", output, strings.Join(reports.Forms(), ", "))
+	}
+	when, err := reports.AsOf(asOf, os.Getenv("SOURCE_DATE_EPOCH"))
+	if err != nil {
+		return usage("%v", err)
+	}
+	incident, err = a.question(incident)
+	if err != nil {
+		return err
+	}
+	res, err := a.answer(incident)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := reports.Responder(&b, form, res, when); err != nil {
+		return err
+	}
+	if output == "-" {
+		_, err := io.Copy(a.out, &b)
+		return err
+	}
+	if err := os.WriteFile(output, b.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	fmt.Fprintf(a.err, "wrote %s\n", reports.Text(output))
+	return nil
+}
+
+// lastFile names, in the case, the incident that was matched last, so that
+// explain and report need not be told again.
+const lastFile = "last-incident"
+
+// question is the incident to ask: what was named, else the one matched last.
+func (a *app) question(named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	b, err := os.ReadFile(filepath.Join(a.caseDir, lastFile))
+	if err != nil || len(b) == 0 {
+		return "", usage("name the question with --incident, or run 'pulltrail match INCIDENT' first")
+	}
+	return string(b), nil
+}
+
+// remember notes what was asked. A case that cannot be written is no reason to
+// refuse an answer.
+func (a *app) remember(incident string, inc *matchers.Incident) {
+	if strings.HasSuffix(incident, ".yaml") {
+		if abs, err := filepath.Abs(incident); err == nil {
+			incident = abs
+		}
+	} else if !strings.Contains(incident, "@") {
+		incident = inc.ID
+	}
+	_ = os.WriteFile(filepath.Join(a.caseDir, lastFile), []byte(incident), 0o600)
+}

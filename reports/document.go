@@ -1,0 +1,208 @@
+package reports
+
+import (
+	"fmt"
+
+	"pulltrail/matchers"
+	"pulltrail/timeline"
+)
+
+// Schema is the version of the findings document. Fields may be added, never
+// renamed.
+const Schema = "pulltrail.findings/1"
+
+// Document is the answer as data: the truth that every report renders from.
+// Times are RFC 3339 UTC; an unknown end is null.
+type Document struct {
+	Schema   string         `json:"schema"`
+	Incident Incident       `json:"incident"`
+	Findings []Finding      `json:"findings"`
+	Coverage Coverage       `json:"coverage"`
+	Counts   map[string]int `json:"counts"`
+}
+
+// Incident names the incident and the revision of its file.
+type Incident struct {
+	ID       string `json:"id"`
+	Revision string `json:"revision"`
+	Title    string `json:"title"`
+	Kind     string `json:"kind"`
+}
+
+// Subject is who a finding or event speaks of; On is the host it ran on.
+type Subject struct {
+	Kind string `json:"kind"`
+	ID   string `json:"id"`
+	On   string `json:"on"`
+}
+
+// Finding is the verdict for one subject.
+type Finding struct {
+	ID       string            `json:"id"`
+	Subject  Subject           `json:"subject"`
+	Verdict  string            `json:"verdict"`
+	Rule     string            `json:"rule"`
+	Because  string            `json:"because"`
+	Artifact string            `json:"artifact"`
+	From     *string           `json:"from"`
+	To       *string           `json:"to"`
+	Channels map[string]string `json:"channels"`
+	Reasons  map[string]string `json:"channel_reasons"`
+	Egress   string            `json:"egress"`
+	Owner    string            `json:"owner,omitempty"`
+	Service  string            `json:"service,omitempty"`
+	Evidence []Evidence        `json:"evidence"`
+	More     int               `json:"more_evidence,omitempty"` // lines beyond those listed
+	Via      []string          `json:"via"`
+}
+
+// Evidence is one line that a finding stands on.
+type Evidence struct {
+	Source   string   `json:"source"`
+	Path     string   `json:"path"`
+	Line     int64    `json:"line"`
+	Offset   int64    `json:"offset"`
+	Action   string   `json:"action"`
+	Artifact string   `json:"artifact"`
+	Ref      string   `json:"ref,omitempty"`
+	Digests  []Digest `json:"digests"`
+	From     *string  `json:"from"`
+	To       *string  `json:"to"`
+	Written  string   `json:"written"`
+	Clock    string   `json:"clock"`
+	Text     string   `json:"text"`
+	Part     string   `json:"part"`
+}
+
+// Digest is a hash and what it is of.
+type Digest struct {
+	Value string `json:"value"`
+	Role  string `json:"role"`
+}
+
+// Coverage is what was and was not read.
+type Coverage struct {
+	Complete bool     `json:"complete"`
+	Sources  []Source `json:"sources"`
+	Gaps     []Gap    `json:"gaps"`
+}
+
+// Source is one piece of evidence. From and To are the first and last time in
+// it; they prove no coverage.
+type Source struct {
+	Path    string  `json:"path"`
+	SHA256  string  `json:"sha256"`
+	Format  string  `json:"format"`
+	State   string  `json:"state"`
+	Why     string  `json:"why,omitempty"`
+	Claim   string  `json:"claim,omitempty"`
+	From    *string `json:"from"`
+	To      *string `json:"to"`
+	Events  int64   `json:"events"`
+	Skipped int64   `json:"skipped"`
+}
+
+// Gap is evidence that is missing, and how to close it.
+type Gap struct {
+	Subject string `json:"subject"`
+	Channel string `json:"channel"`
+	Source  string `json:"source,omitempty"`
+	Reason  string `json:"reason"`
+	Detail  string `json:"detail"`
+	Fix     string `json:"fix"`
+}
+
+// maxEvidence is how many lines a finding lists; explain shows all.
+const maxEvidence = 100
+
+// NewDocument makes the document of an answer. It refuses to lose a finding.
+func NewDocument(r *matchers.Result) (*Document, error) {
+	d := &Document{Schema: Schema, Findings: []Finding{}, Counts: map[string]int{},
+		Incident: Incident{r.Incident.ID, r.Incident.Revision, r.Incident.Title, r.Incident.Kind},
+		Coverage: Coverage{Complete: r.Complete, Sources: []Source{}, Gaps: []Gap{}}}
+	for _, v := range matchers.Verdicts {
+		d.Counts[string(v)] = 0
+	}
+	for i := range r.Findings {
+		f := newFinding(&r.Findings[i], maxEvidence)
+		d.Findings = append(d.Findings, f)
+		d.Counts[f.Verdict]++
+	}
+	for _, s := range r.Sources {
+		d.Coverage.Sources = append(d.Coverage.Sources, Source{s.Path, s.SHA256, s.Format, string(s.State), s.Why, s.Claim,
+			Time(s.First), Time(s.Last), s.Events, s.Skipped})
+	}
+	for _, g := range r.Gaps {
+		d.Coverage.Gaps = append(d.Coverage.Gaps, Gap(g))
+	}
+	return d, d.check(r)
+}
+
+// check compares the document with the answer it was made of.
+func (d *Document) check(r *matchers.Result) error {
+	for v, n := range r.Counts {
+		if d.Counts[string(v)] != n {
+			return fmt.Errorf("report lost findings: %d %s in the answer, %d in the document", n, v, d.Counts[string(v)])
+		}
+	}
+	if len(d.Findings) != len(r.Findings) {
+		return fmt.Errorf("report lost findings: %d in the answer, %d in the document", len(r.Findings), len(d.Findings))
+	}
+	return nil
+}
+
+// newFinding converts a finding with at most so many lines of evidence; zero
+// means all.
+func newFinding(f *matchers.Finding, most int) Finding {
+	out := Finding{ID: f.ID, Subject: Subject{string(f.Subject.Kind), f.Subject.ID, f.On}, Verdict: string(f.Verdict),
+		Rule: f.Rule, Because: f.Because, Artifact: f.Artifact, From: Time(f.Span.From), To: Time(f.Span.To),
+		Channels: map[string]string{}, Reasons: f.Reasons, Egress: f.Egress, Owner: f.Owner, Service: f.Service,
+		Evidence: []Evidence{}, Via: append([]string{}, f.Via...)}
+	for c, v := range f.Channels {
+		out.Channels[c] = string(v)
+	}
+	for i, e := range f.Evidence {
+		if most > 0 && i >= most {
+			out.More = len(f.Evidence) - most
+			break
+		}
+		out.Evidence = append(out.Evidence, newEvidence(e))
+	}
+	return out
+}
+
+func newEvidence(e matchers.Evidence) Evidence {
+	out := Evidence{Source: e.SHA256, Path: e.Path, Line: e.Line, Offset: e.Offset, Action: e.Action.String(),
+		Artifact: e.Item.Artifact, Ref: e.Item.Ref, Digests: []Digest{}, From: Time(e.Span.From), To: Time(e.Span.To),
+		Written: e.Span.Written, Clock: string(e.Span.Clock), Text: e.Text, Part: e.Part}
+	for _, d := range e.Item.Digests {
+		out.Digests = append(out.Digests, Digest{d.Value, string(d.Role)})
+	}
+	return out
+}
+
+// Explain converts one finding with all its evidence.
+func Explain(f *matchers.Finding) Finding { return newFinding(f, 0) }
+
+// Time is an instant as RFC 3339 UTC, nil for an unknown end.
+func Time(ns int64) *string {
+	if ns == timeline.Beginning || ns == timeline.Forever {
+		return nil
+	}
+	s := timeline.FormatTime(ns)
+	return &s
+}
+
+// span prints what From and To say, ".." for an unknown end.
+func span(from, to *string) string {
+	text := func(s *string) string {
+		if s == nil {
+			return ".."
+		}
+		return *s
+	}
+	if text(from) == text(to) {
+		return text(from)
+	}
+	return text(from) + "/" + text(to)
+}

@@ -1,0 +1,145 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"pulltrail/matchers"
+)
+
+// Explanation prints one finding down to each line: file, line, byte offset,
+// time as written and as understood, and the hash of the file.
+func Explanation(w io.Writer, f Finding, gaps []matchers.Gap) error {
+	fmt.Fprintf(w, "%s  %s:%s", f.Verdict, f.Subject.Kind, Text(f.Subject.ID))
+	if f.Subject.On != "" {
+		fmt.Fprintf(w, " on %s", Text(f.Subject.On))
+	}
+	fmt.Fprintf(w, "\nfinding %s, rule %s\n%s\n\nchannels\n", f.ID, f.Rule, Text(f.Because))
+	for _, c := range slices.Sorted(maps.Keys(f.Channels)) {
+		fmt.Fprintf(w, "  %-12s %-8s %s\n", Text(c), f.Channels[c], Text(f.Reasons[c]))
+	}
+	fmt.Fprintf(w, "\nevidence, %d lines\n", len(f.Evidence))
+	for i := range f.Evidence {
+		explainLine(w, &f.Evidence[i])
+	}
+	for _, v := range f.Via {
+		fmt.Fprintf(w, "\nfollows from finding %s\n", v)
+	}
+	first := true
+	for _, g := range gaps {
+		if g.Subject != f.Subject.Kind+":"+f.Subject.ID {
+			continue
+		}
+		if first {
+			fmt.Fprint(w, "\nmissing\n")
+			first = false
+		}
+		fmt.Fprintf(w, "  %s\n", Text(gapLine(Gap(g))))
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+func explainLine(w io.Writer, e *Evidence) {
+	fmt.Fprintf(w, "\n  %s %s", e.Action, Text(short(e.Artifact)))
+	if e.Ref != "" {
+		fmt.Fprintf(w, " (asked: %s)", Text(e.Ref))
+	}
+	fmt.Fprintf(w, "  — %s\n", Text(e.Part))
+	place := Text(e.Path)
+	if e.Line > 0 {
+		place += fmt.Sprintf(":%d (byte %d)", e.Line, e.Offset)
+	}
+	fmt.Fprintf(w, "    at    %s\n", place)
+	when := span(e.From, e.To)
+	if when == ".." {
+		when = "not known"
+	}
+	fmt.Fprintf(w, "    time  %s (%s", when, e.Clock)
+	if e.Written != "" {
+		fmt.Fprintf(w, ", written %s", Text(e.Written))
+	}
+	fmt.Fprint(w, ")\n")
+	for _, d := range e.Digests {
+		fmt.Fprintf(w, "    digest %s %s\n", Text(d.Value), d.Role)
+	}
+	if e.Text != "" {
+		fmt.Fprintf(w, "    text  %s\n", Text(e.Text))
+	}
+	fmt.Fprintf(w, "    file  sha256 %s\n", e.Source)
+}
+
+func short(artifact string) string {
+	if artifact == "" {
+		return "-"
+	}
+	return artifact
+}
+
+func gapLine(g Gap) string {
+	s := g.Reason
+	if g.Channel != "" {
+		s += ", " + g.Channel
+	}
+	if g.Detail != "" {
+		s += ": " + g.Detail
+	}
+	if g.Fix != "" {
+		s += ". To close it: " + g.Fix
+	}
+	return s
+}
+
+// CoverageText prints what was read with its denominators, then each gap with
+// what closes it.
+func CoverageText(w io.Writer, d *Document) error {
+	states := map[string]int{}
+	for _, s := range d.Coverage.Sources {
+		states[s.State]++
+	}
+	fmt.Fprintf(w, "%d subjects, %d sources: %d read, %d partial, %d unread\n", len(d.Findings), len(d.Coverage.Sources),
+		states["read"], states["partial"], states["unread"])
+	channels := map[string]int{}
+	for i := range d.Findings {
+		for c, v := range d.Findings[i].Channels {
+			if v != "unknown" {
+				channels[c]++
+			} else {
+				channels[c] += 0
+			}
+		}
+	}
+	for _, c := range slices.Sorted(maps.Keys(channels)) {
+		fmt.Fprintf(w, "  %-14s answered for %d of %d subjects\n", Text(c), channels[c], len(d.Findings))
+	}
+	for _, s := range d.Coverage.Sources {
+		fmt.Fprintf(w, "\n%-8s %s  %s, %d events", s.State, Text(s.Path), Text(s.Format), s.Events)
+		if s.Skipped > 0 {
+			fmt.Fprintf(w, ", %d skipped", s.Skipped)
+		}
+		if s.Why != "" {
+			fmt.Fprintf(w, ": %s", Text(s.Why))
+		}
+	}
+	fmt.Fprint(w, "\n\n")
+	if d.Coverage.Complete {
+		_, err := fmt.Fprintln(w, "Complete: nothing is missing.")
+		return err
+	}
+	fmt.Fprintf(w, "Not complete, %d gaps:\n", len(d.Coverage.Gaps))
+	last := ""
+	for _, g := range d.Coverage.Gaps {
+		head := g.Subject
+		if head == "" {
+			head = g.Source
+		}
+		if head != last {
+			fmt.Fprintf(w, "\n%s\n", Text(head))
+			last = head
+		}
+		fmt.Fprintf(w, "  %s\n", Text(gapLine(g)))
+	}
+	return nil
+}
