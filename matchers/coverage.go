@@ -10,14 +10,28 @@ import (
 
 // covers knows what was and was not read.
 type covers struct {
-	m    *matching
-	rows map[timeline.Subject][]timeline.CoverageRow
-	had  map[string]map[string]bool // host → channels that the inventory states, nil: not stated
-	gaps []Gap
+	m      *matching
+	rows   map[timeline.Subject][]timeline.CoverageRow
+	had    map[string]map[string]bool // host → channels that the inventory states, nil: not stated
+	named  map[timeline.Subject]bool  // subjects that some source speaks of
+	logs   map[string]bool            // attempts of which some log was read
+	lists  map[string]bool            // attempts whose jobs a record lists
+	claims map[string]bool            // what --subject said of sources
+	gaps   []Gap
 }
 
 func newCovers(m *matching) *covers {
-	c := &covers{m: m, rows: map[timeline.Subject][]timeline.CoverageRow{}, had: map[string]map[string]bool{}}
+	c := &covers{m: m, rows: map[timeline.Subject][]timeline.CoverageRow{}, had: map[string]map[string]bool{},
+		named: map[timeline.Subject]bool{}, logs: map[string]bool{}, lists: map[string]bool{}, claims: map[string]bool{}}
+	for _, s := range m.r.subjects {
+		c.named[s] = true
+		if attempt, _, ok := strings.Cut(s.ID, "/jobs/"); ok && s.Kind == timeline.Job {
+			c.logs[attempt] = true
+		}
+	}
+	for _, src := range m.r.sources {
+		c.claims[src.Claim] = true
+	}
 	for _, row := range m.r.coverage {
 		if m.bySource[row.Source].State == timeline.Read {
 			c.rows[row.Subject] = append(c.rows[row.Subject], row)
@@ -40,6 +54,11 @@ func (c *covers) expected() {
 	runs := c.runNames()
 	needed := map[string]bool{} // attempts that a record speaks of
 	for i := range c.m.r.expected {
+		if attempt, _, ok := strings.Cut(resolveRun(c.m.r.expected[i].Subject.ID, runs), "/jobs/"); ok {
+			c.lists[attempt] = true
+		}
+	}
+	for i := range c.m.r.expected {
 		x := &c.m.r.expected[i]
 		if from, _, ok := c.m.q.union(); ok && x.Span.To < from {
 			continue // over before the release was served
@@ -60,7 +79,7 @@ func (c *covers) expected() {
 		switch {
 		case x.Reason != "":
 			reason, fix = x.Reason, "the log cannot be had any more: treat it as possible, and look at what the job could read"
-		case len(a.judged) > 0 || c.read(s):
+		case len(a.judged) > 0 || c.named[s]:
 			reason, fix = "cut", "fetch the whole log: its start or end mark was not seen"
 		}
 		c.gaps = append(c.gaps, Gap{Subject: s.String(), Channel: x.Channel, Source: x.Path, Reason: reason, Detail: x.Detail, Fix: fix})
@@ -101,26 +120,16 @@ func resolveRun(id string, runs map[string]string) string {
 	return id
 }
 
-// attempt wants evidence of a whole attempt: the list of its jobs, or at least
-// one of its logs together with the statement of what jobs there were.
+// attempt wants a log of an attempt, and a record that lists its jobs.
 func (c *covers) attempt(s timeline.Subject, x *timeline.ExpectedRow) {
-	logs, list := false, false
-	runs := c.runNames()
-	for other := range c.m.about {
-		logs = logs || other.Kind == timeline.Job && isUnder(other.ID, s.ID) && (len(c.rows[other]) > 0 || len(c.m.about[other].judged) > 0 || c.read(other))
-	}
-	for _, y := range c.m.r.expected {
-		id := resolveRun(y.Subject.ID, runs)
-		list = list || strings.HasPrefix(id, s.ID+"/jobs/")
-	}
 	switch {
 	case x.Reason != "":
 		c.gaps = append(c.gaps, Gap{Subject: s.String(), Source: x.Path, Reason: x.Reason, Detail: x.Detail,
 			Fix: "the logs of this attempt cannot be had any more: treat its jobs as possible"})
-	case !logs:
+	case !c.logs[s.ID]:
 		c.gaps = append(c.gaps, Gap{Subject: s.String(), Source: x.Path, Reason: "missing", Detail: x.Detail,
 			Fix: "fetch the log archive of this attempt and ingest it with --subject " + s.String()})
-	case !list:
+	case !c.lists[s.ID]:
 		c.gaps = append(c.gaps, Gap{Subject: s.String(), Source: x.Path, Reason: "no-record", Detail: "nothing says which jobs this attempt had",
 			Fix: "fetch the attempt's list of jobs from the API and ingest it"})
 	}
@@ -146,18 +155,11 @@ func (c *covers) unrecorded(needed map[string]bool) {
 }
 
 // fromArchive reports whether the subject was named by a run archive: the claim
-// of its source is the run, and the job's name came from inside.
+// of its source is the attempt, and the job's name came from inside.
 func (c *covers) fromArchive(s timeline.Subject) bool {
-	for _, src := range c.m.r.sources {
-		if claim, ok := strings.CutPrefix(src.Claim, "job:"); ok && claim != s.ID && strings.HasPrefix(s.ID, claim+"/jobs/") {
-			return true
-		}
-	}
-	return false
+	attempt, _, ok := strings.Cut(s.ID, "/jobs/")
+	return ok && c.claims["job:"+attempt]
 }
-
-// read reports whether some source names the subject.
-func (c *covers) read(s timeline.Subject) bool { return slices.Contains(c.m.r.subjects, s) }
 
 // whole reports whether the whole life of a subject was read.
 func (c *covers) whole(s timeline.Subject) bool {
@@ -218,6 +220,14 @@ func firstHole(spans []timeline.Span, from, to int64) (int64, bool) {
 // channels fills in the channels of a finding that no fact speaks of, and
 // records every channel that is not covered as a gap.
 func (c *covers) channels(a *about, f *Finding) {
+	if a.missing != nil {
+		for _, ch := range c.m.q.inc.Channels {
+			if _, said := f.Channels[ch.Name]; !said {
+				f.Channels[ch.Name], f.Reasons[ch.Name] = Unknown, missingText(a.missing)
+			}
+		}
+		return // its own gap stands already
+	}
 	for _, ch := range c.m.q.inc.Channels {
 		ok, why := c.channel(a.subject, ch.Name)
 		if !ok {
