@@ -193,7 +193,7 @@ func (c *covers) channel(s timeline.Subject, channel string) (bool, string) {
 		return false, "the incident gives no window for " + channel
 	}
 	if len(spans) == 0 {
-		return false, "nothing that was read speaks of " + channel + " on it"
+		return false, "no source speaks of it here"
 	}
 	if hole, ok := firstHole(spans, from, to); ok {
 		return false, "what was read leaves a hole from " + timeline.FormatTime(hole)
@@ -267,24 +267,42 @@ func (c *covers) fix(s timeline.Subject, channel string) string {
 }
 
 // verdict decides a subject of which nothing was asked and nothing answered.
-func (c *covers) verdict(a *about, f *Finding) {
+func (c *covers) verdict(_ *about, f *Finding) {
 	var open, closed []string
 	for _, ch := range c.m.q.inc.Channels {
 		if f.Channels[ch.Name] == Clear {
-			closed = append(closed, ch.Name+": "+f.Reasons[ch.Name])
+			closed = append(closed, ch.Name)
 		} else {
-			open = append(open, ch.Name+": "+f.Reasons[ch.Name])
+			open = append(open, ch.Name)
 		}
 	}
 	if len(open) > 0 || len(closed) == 0 || !c.m.q.hasMatcher() {
 		f.Verdict, f.Rule = Unknown, "not-covered"
-		f.Because = "Nothing that was read answers the question: " + strings.Join(open, "; ")
+		f.Because = "Nothing that was read answers the question" + c.grouped(open, f)
 		if len(open) == 0 {
 			f.Because = "The incident names nothing that evidence of this kind can answer"
 		}
 		return
 	}
-	f.Rule, f.Because = "covered", "Complete evidence without it: "+strings.Join(closed, "; ")
+	f.Rule, f.Because = "covered", "Complete evidence without it"+c.grouped(closed, f)
+}
+
+// grouped lists channels with their reasons, those of one reason together.
+func (c *covers) grouped(channels []string, f *Finding) string {
+	var order []string
+	by := map[string][]string{}
+	for _, ch := range channels {
+		why := strings.ReplaceAll(f.Reasons[ch], ch, "it")
+		if by[why] == nil {
+			order = append(order, why)
+		}
+		by[why] = append(by[why], ch)
+	}
+	var b strings.Builder
+	for i, why := range order {
+		b.WriteString([]string{": ", "; "}[min(i, 1)] + strings.Join(by[why], ", ") + " (" + why + ")")
+	}
+	return b.String()
 }
 
 // hasMatcher reports whether the incident's kind has a matcher.

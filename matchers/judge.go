@@ -44,6 +44,9 @@ func (q *question) judge(f timeline.Fact) []judged {
 		for _, r := range q.packages[packageKey(f.Parts)] {
 			out = append(out, q.judgePackage(f, r))
 		}
+		for _, r := range q.engines[packageKey(f.Parts)] {
+			out = append(out, q.judgeEngine(f, r))
+		}
 		if f.Parts.Type == "github" && q.actions[f.Parts.Name] != nil {
 			out = append(out, q.judgeAction(f, q.actions[f.Parts.Name]))
 		}
@@ -178,6 +181,22 @@ func (q *question) judgeUnpinned(j judged, r *packageRule, w *Window) judged {
 		asked = "as " + j.Item.Ref
 	}
 	j.because = fmt.Sprintf("%s %s %s %s, and no line of the same command says which version came", verb(j.Action), short(j.Item.Artifact), asked, q.when(w, j.Span))
+	return j
+}
+
+// judgeEngine judges an engine whose flaw depends on version and configuration
+// together: an affected version alone is possible at most.
+func (q *question) judgeEngine(f timeline.Fact, r *engineRule) judged {
+	j := judged{Fact: f, key: packageKey(f.Parts)}
+	v := f.Parts.Version
+	switch {
+	case v == "" || asks(f.Action) || f.Action == timeline.Contact:
+	case r.affected.Exact(v):
+		j.rule, j.verdict = "affected-engine", Possible
+		j.because = fmt.Sprintf("%s %s, an affected version (%s); whether its configuration is affected is not in the evidence", verb(f.Action), short(f.Item.Artifact), r.Affected)
+	default:
+		j.answer = true
+	}
 	return j
 }
 

@@ -91,7 +91,16 @@ func (m *matching) of(s timeline.Subject) *about {
 // names.
 func (m *matching) people() {
 	from, to, _ := m.q.union()
+	attempts := map[string]bool{} // attempts whose jobs are subjects: they are none themselves
 	for _, s := range m.r.subjects {
+		if attempt, _, ok := strings.Cut(s.ID, "/jobs/"); ok {
+			attempts[attempt] = true
+		}
+	}
+	for _, s := range m.r.subjects {
+		if s.Kind == timeline.Job && attempts[s.ID] {
+			continue
+		}
 		if s.Kind == timeline.Client {
 			if _, ok := m.clients.settled(s.ID, from, to); ok {
 				continue // reported as its host

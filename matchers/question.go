@@ -12,6 +12,7 @@ type question struct {
 	inc        *Incident
 	windows    map[string][]Window
 	packages   map[string][]*packageRule // by "type/name"
+	engines    map[string][]*engineRule  // by "type/name"
 	images     map[string][]*imageRule   // by host/path
 	imagePaths map[string][]*imageRule   // by path without host: unmapped mirrors and registries' own logs
 	actions    map[string]*CIAction      // by owner/name in lower case
@@ -29,6 +30,11 @@ type packageRule struct {
 
 type imageRule struct{ *Image }
 
+type engineRule struct {
+	*Engine
+	affected *VersionSet
+}
+
 type digestRule struct {
 	channel, what string
 	role          timeline.Role
@@ -39,7 +45,7 @@ type digestRule struct {
 // newQuestion compiles an incident. mirrors are those of the inventory.
 func newQuestion(inc *Incident, mirrors []timeline.Mirror) *question {
 	q := &question{inc: inc, windows: map[string][]Window{}, packages: map[string][]*packageRule{},
-		images: map[string][]*imageRule{}, imagePaths: map[string][]*imageRule{}, actions: map[string]*CIAction{},
+		engines: map[string][]*engineRule{}, images: map[string][]*imageRule{}, imagePaths: map[string][]*imageRule{}, actions: map[string]*CIAction{},
 		digests: map[string]*digestRule{}, indicators: map[string][]*Indicator{},
 		topics: map[string]map[timeline.Topic]bool{}, ecosystems: map[string]string{}, mirrors: mirrors}
 	for _, c := range inc.Channels {
@@ -50,6 +56,12 @@ func newQuestion(inc *Incident, mirrors []timeline.Mirror) *question {
 	}
 	for i := range inc.Images {
 		q.addImage(&inc.Images[i])
+	}
+	for i := range inc.Engines {
+		e := &inc.Engines[i]
+		parts := timeline.Split(e.PURL)
+		key := packageKey(parts)
+		q.engines[key] = append(q.engines[key], &engineRule{e, NewVersionSet(parts.Type, []string{e.Affected}, nil)})
 	}
 	for i := range inc.Actions {
 		a := &inc.Actions[i]
@@ -191,7 +203,8 @@ func (q *question) wants(p timeline.Parts) bool {
 	case "secret":
 		return false
 	}
-	return q.packages[packageKey(p)] != nil || p.Type == "github" && q.actions[p.Name] != nil
+	key := packageKey(p)
+	return q.packages[key] != nil || q.engines[key] != nil || p.Type == "github" && q.actions[p.Name] != nil
 }
 
 // indicated finds the indicator that names an endpoint.

@@ -157,7 +157,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 
 // verbs lists the verbs, in the order of the help.
 func (a *app) verbs() []*cobra.Command {
-	return []*cobra.Command{a.ingestCmd(), a.timelineCmd(), a.sqlCmd(), a.formatsCmd()}
+	return []*cobra.Command{a.ingestCmd(), a.matchCmd(), a.explainCmd(), a.coverageCmd(), a.reportCmd(), a.timelineCmd(), a.sqlCmd(), a.formatsCmd()}
 }
 
 // terminal reports whether w is a terminal that may get colour and progress.
