@@ -228,6 +228,8 @@ func (q *question) judgeImage(f timeline.Fact, r *imageRule, mapped bool) judged
 	case w != nil && !asks(f.Action):
 		j.rule, j.verdict, j.ask = "unlisted-tag", Unknown, true
 		j.because = fmt.Sprintf("%s %s %s, and the incident's lists of tags and digests are not complete", verb(f.Action), short(f.Item.Artifact), q.when(w, s))
+	default:
+		j.ask = !asks(f.Action) // nothing is said of it, but the content of its digest can answer
 	}
 	return j
 }

@@ -282,8 +282,12 @@ func (m *matching) answered(a *about, f *Finding) string {
 
 // positive reports whether an answer counts without an ask: something was done
 // and the log says what. A bare state (a lock file, one dist-info folder)
-// speaks of one moment that nobody knows.
+// speaks of one moment that nobody knows, and what a host did before the
+// release was served says nothing of it; a job has one short life.
 func (m *matching) positive(j judged) bool {
+	if from, _, ok := m.q.union(j.channel); ok && j.Span.To < from && j.Subject.Kind != timeline.Job {
+		return false
+	}
 	switch j.Action {
 	case timeline.Install, timeline.Download, timeline.Pull, timeline.Run, timeline.Build, timeline.Push, timeline.Cached:
 		return true
