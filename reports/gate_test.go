@@ -76,6 +76,14 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+func TestWriteJSON(t *testing.T) {
+	var b strings.Builder
+	err := reports.WriteJSON(&b, map[string]string{"path": "a\u202e\n"})
+	if want := "{\n \"path\": \"a\\u202e\\n\"\n}\n"; err != nil || b.String() != want {
+		t.Errorf("got %q, %v; want %q", b.String(), err, want)
+	}
+}
+
 // forbidden are characters that may stand in no output, whatever came in.
 const forbidden = "\x00\x07\x08\t\r\n\x1b\x7f\u0085\u009b\u00ad\u061c\u180e\u200b\u200d\u200e\u202a\u202e\u2028\u2060\u2066\u2069\ufeff\U000e0041"
 

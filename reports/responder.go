@@ -2,7 +2,6 @@ package reports
 
 import (
 	"embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -54,10 +53,7 @@ func Responder(w io.Writer, form string, r *matchers.Result, asOf string) error 
 		return err
 	}
 	if form == "json" {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", " ")
-		return enc.Encode(d)
+		return WriteJSON(w, d)
 	}
 	t, err := template.New("responder.md.tmpl").Funcs(template.FuncMap{
 		"md": Markdown, "span": span, "where": func(e Evidence) string { return where(&e) }, "sorted": func(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) },

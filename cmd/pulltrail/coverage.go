@@ -25,7 +25,7 @@ func (a *app) coverageCmd() *cobra.Command {
 			}
 			out := bufio.NewWriter(a.out)
 			if a.json {
-				err = writeJSON(out, doc.Coverage)
+				err = reports.WriteJSON(out, doc.Coverage)
 			} else {
 				err = reports.CoverageText(out, doc)
 			}

@@ -40,7 +40,7 @@ is the id of a finding.`,
 			}
 			out := bufio.NewWriter(a.out)
 			if a.json {
-				err = writeJSON(out, reports.Explain(f))
+				err = reports.WriteJSON(out, reports.Explain(f))
 			} else {
 				err = reports.Explanation(out, reports.Explain(f), res.Gaps)
 			}

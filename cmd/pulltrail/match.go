@@ -2,9 +2,7 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -37,7 +35,7 @@ possible and none stronger.`,
 			a.remember(args[0], res.Incident)
 			out := bufio.NewWriter(a.out)
 			if a.json {
-				err = writeJSON(out, doc)
+				err = reports.WriteJSON(out, doc)
 			} else {
 				err = reports.Answer(out, doc, a.paint())
 			}
@@ -85,13 +83,6 @@ func verdictCode(res *matchers.Result) error {
 		return exitError(exitIncomplete)
 	}
 	return nil
-}
-
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	return enc.Encode(v)
 }
 
 // paint colours verdicts on a terminal.
