@@ -22,6 +22,7 @@ var Formats = []evidence.Format{
 	frame.Compose,
 	frame.BuildKit,
 
+	tool.Docker,
 	tool.Pip,
 	tool.GitHubAction,
 }
