@@ -91,6 +91,9 @@ func (m *matching) answer(a *about, j judged, given map[opKey][]judged) (*cleare
 			return nil, err
 		}
 		for _, g := range given[opKey{j.Source, j.Op, j.key}] {
+			if g.Path == j.Path && g.Line < j.Line && g.Parts.Type != "github" {
+				continue // "already satisfied" and then asked again: what came last is not known
+			}
 			if g.Action == timeline.Install || g.Action == timeline.Present || op.State == timeline.OpDone || g.Parts.Type == "github" {
 				how := fmt.Sprintf("asked for %s, got %s", nameOf(j.Fact), g.Item.Artifact)
 				return &cleared{j, []Evidence{{g.Fact, "answers in the same command"}}, how}, nil

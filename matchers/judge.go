@@ -158,9 +158,9 @@ func (q *question) judgePackage(f timeline.Fact, r *packageRule) judged {
 	case r.versions.Local(v):
 		j.rule, j.verdict = "local-version", Possible
 		j.because = fmt.Sprintf("%s %s, a local build of a listed version", verb(f.Action), short(f.Item.Artifact))
-	case !q.inc.Complete.Versions && w != nil && !asks(f.Action):
+	case !q.inc.Complete.Versions && q.since(r.Channel, f.Span) && !asks(f.Action):
 		j.rule, j.verdict = "unlisted-version", Unknown
-		j.because = fmt.Sprintf("%s %s %s, and the incident's list of versions is not complete", verb(f.Action), short(f.Item.Artifact), q.when(w, f.Span))
+		j.because = fmt.Sprintf("%s %s, and the incident's list of versions is not complete", verb(f.Action), short(f.Item.Artifact))
 	default:
 		j.answer = !asks(f.Action)
 	}
@@ -225,9 +225,9 @@ func (q *question) judgeImage(f timeline.Fact, r *imageRule, mapped bool) judged
 		j.because = fmt.Sprintf("%s %s, a moving tag, %s; what it pointed at then is not known", verb(f.Action), short(f.Item.Artifact), q.when(w, s))
 	case !moving && tag != "" && q.inc.Complete.Tags:
 		j.answer = !asks(f.Action)
-	case w != nil && !asks(f.Action):
+	case q.since(r.Channel, f.Span) && !asks(f.Action):
 		j.rule, j.verdict, j.ask = "unlisted-tag", Unknown, true
-		j.because = fmt.Sprintf("%s %s %s, and the incident's lists of tags and digests are not complete", verb(f.Action), short(f.Item.Artifact), q.when(w, s))
+		j.because = fmt.Sprintf("%s %s, and the incident's lists of tags and digests of that repository are not complete", verb(f.Action), short(f.Item.Artifact))
 	default:
 		j.ask = !asks(f.Action) // nothing is said of it, but the content of its digest can answer
 	}
@@ -259,9 +259,9 @@ func (q *question) judgeAction(f timeline.Fact, a *CIAction) judged {
 		return q.exactly(j, false, "exact-commit", f.Parts.Name+" at "+commit, a.Cite)
 	case commit != "" && (contains(a.SafeCommits, commit) || q.inc.Complete.Commits):
 		j.answer = true
-	case commit != "" && w != nil:
+	case commit != "" && q.since(a.Channel, f.Span):
 		j.rule, j.verdict = "unlisted-commit", Unknown
-		j.because = fmt.Sprintf("ran %s at a commit that the incident does not list %s, and its list is not complete", f.Parts.Name, q.when(w, f.Span))
+		j.because = fmt.Sprintf("%s %s at a commit that the incident does not list, and its list is not complete", verb(f.Action), f.Parts.Name)
 	case commit == "" && w != nil && (len(a.Refs) == 0 || matchesAny(a.Refs, f.Item.Ref)):
 		j.rule, j.verdict, j.ask = "moved-ref-in-window", Possible, true
 		j.because = fmt.Sprintf("%s %s@%s %s, and no line says which commit came", verb(f.Action), f.Parts.Name, f.Item.Ref, q.when(w, f.Span))

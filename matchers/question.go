@@ -275,6 +275,13 @@ func (q *question) during(channel string, s timeline.Span) *Window {
 	return nil
 }
 
+// since reports whether a span reaches past the start of the channel's windows:
+// what was served then can come at any time after, from mirrors and caches.
+func (q *question) since(channel string, s timeline.Span) bool {
+	from, _, ok := q.union(channel)
+	return !ok || s.To >= from
+}
+
 // union is the span from the first to the last instant of all windows of the
 // channels, all of them when none is named; ok is false without any window.
 func (q *question) union(channels ...string) (from, to int64, ok bool) {
