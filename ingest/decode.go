@@ -92,6 +92,7 @@ type lines struct {
 	no   int64
 	off  int64
 	next int64
+	open bool // the last line has no end
 }
 
 // read fills l with the next line. tooLong tells that the line was dropped
@@ -107,7 +108,9 @@ func (s *lines) read(l *evidence.Line) (tooLong bool, err error) {
 	if err != nil && (!errors.Is(err, io.EOF) || len(text) == 0 && !tooLong) {
 		return false, err
 	}
+	n := len(text)
 	text = bytes.TrimSuffix(text, []byte("\n"))
+	s.open = n == len(text)
 	for len(text) > 0 && text[len(text)-1] == '\r' {
 		text = text[:len(text)-1]
 	}

@@ -180,7 +180,12 @@ func (g *ingester) file(ctx context.Context, path string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	s := &source{g: g, ctx: ctx, w: w, info: info, file: f}
+	s := &source{g: g, ctx: ctx, w: w, info: info}
+	if f != nil {
+		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+			s.file = f
+		}
+	}
 	if err := s.read(in); err != nil {
 		return File{}, errors.Join(fmt.Errorf("ingest %s: %w", path, err), w.Discard())
 	}
@@ -222,14 +227,23 @@ type counter struct {
 	h hash.Hash
 	n int64
 	g *ingester
+
+	quiet bool // progress is told where the file is read otherwise
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.h.Write(p[:n])
 	c.n += int64(n)
-	if c.g.opt.Progress != nil {
-		c.g.opt.Progress(c.g.done.Add(int64(n)), c.g.total)
+	if !c.quiet {
+		c.g.progress(int64(n))
 	}
 	return n, err
+}
+
+// progress tells that n more bytes are done.
+func (g *ingester) progress(n int64) {
+	if g.opt.Progress != nil && n > 0 {
+		g.opt.Progress(g.done.Add(n), g.total)
+	}
 }

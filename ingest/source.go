@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"strconv"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -25,33 +27,77 @@ type source struct {
 	ctx  context.Context
 	w    *timeline.SourceWriter
 	info timeline.SourceInfo
-	file *os.File // nil for standard input
+	file *os.File // nil for what cannot be read twice
+
+	in        *counter
+	budget    budget
+	unpacking bool // inside gzip
+	overTold  bool
+	jobs      int // jobs of the run archive being read, 0 when that is not known
 
 	read_, unread, partial int // members by state
 	formats                []string
 	unnamed                bool
+	claimed                bool  // the subject that --subject gave, or one of its jobs, is stored
+	ops                    int64 // number of the last operation
 }
 
 // read reads the whole source and fills in its description.
 func (s *source) read(in io.Reader) error {
-	c := &counter{r: in, h: sha256.New(), g: s.g}
+	s.in = &counter{r: in, h: sha256.New(), g: s.g}
+	s.budget.packed = func() int64 { return s.in.n }
 	s.info.First, s.info.Last = timeline.Beginning, timeline.Forever
-	if s.info.Explicit {
-		if err := s.w.Write(&timeline.Batch{Claimed: []timeline.Subject{s.g.opt.Subject}}); err != nil {
-			return err
-		}
+	if err := s.open(s.in, where{path: s.info.Path}); err != nil {
+		return err
 	}
-	if err := s.open(s.info.Path, c, timeline.Subject{}, 0); err != nil {
+	if err := s.claimSubject(s.g.opt.Subject); err != nil {
 		return err
 	}
 	// The hash is of the whole file, also where reading ended early.
-	if _, err := io.Copy(io.Discard, c); err != nil {
+	if _, err := io.Copy(io.Discard, s.in); err != nil {
 		return err
 	}
-	s.info.SHA256, s.info.Bytes = hex.EncodeToString(c.h.Sum(nil)), c.n
+	s.info.SHA256, s.info.Bytes = hex.EncodeToString(s.in.h.Sum(nil)), s.in.n
 	s.conclude()
 	return nil
 }
+
+// claimSubject stores a subject that gets a verdict even if nothing was found.
+// A run is none itself when one of its jobs was read.
+func (s *source) claimSubject(who timeline.Subject) error {
+	if who.IsZero() || s.claimed && evidence.GitHubRun(who) {
+		return nil
+	}
+	b := &timeline.Batch{Claimed: []timeline.Subject{who}}
+	if !s.claimed {
+		b.Expected = s.earlier(who)
+	}
+	s.claimed = true
+	return s.w.Write(b)
+}
+
+// earlier lists the attempts that came before the one that --subject names: a
+// re-run proves that they were.
+func (s *source) earlier(who timeline.Subject) []timeline.Expected {
+	run, rest, ok := strings.Cut(who.ID, "/attempts/")
+	if who.Kind != timeline.Job || !ok {
+		return nil
+	}
+	number, _, _ := strings.Cut(rest, "/")
+	n, err := strconv.Atoi(number)
+	if err != nil || n > maxAttempts {
+		return nil
+	}
+	var out []timeline.Expected
+	for k := 1; k < n; k++ {
+		out = append(out, timeline.Expected{Subject: timeline.Subject{Kind: timeline.Job, ID: run + "/attempts/" + strconv.Itoa(k)},
+			Detail: fmt.Sprintf("attempt %d was read, so attempt %d was made", n, k), Origin: timeline.Origin{Path: s.info.Path}})
+	}
+	return out
+}
+
+// maxAttempts is far above what GitHub allows for one run.
+const maxAttempts = 1000
 
 // conclude sums the states of the members up.
 func (s *source) conclude() {
@@ -102,30 +148,94 @@ func (s *source) format(name string) {
 	s.formats = append(s.formats, name)
 }
 
-// member reads one plain member. base is the subject that the archive around
-// it gives, zero when it gives none.
-func (s *source) member(name string, r io.Reader, base timeline.Subject) error {
+// member reads one plain member.
+func (s *source) member(r io.Reader, at where) error {
 	d, err := decode(r)
 	if err != nil {
-		return s.broken(name, err)
+		return s.broken(at.path, err)
 	}
 	if d.binary {
-		s.state(name, timeline.Unread, "binary data of no known format")
+		if at.depth > 0 && finderFile(d.head) {
+			return nil
+		}
+		s.state(at.path, timeline.Unread, "binary data of no known format")
 		return nil
 	}
-	last := name[strings.LastIndexByte(name, '!')+1:]
-	h := &evidence.Head{Path: name, Name: path.Base(last), Dir: path.Base(path.Dir(last)), Bytes: d.head}
+	h := newHead(at.path, d.head)
 	f := s.claim(h)
-	if f == nil && len(d.head) == 0 {
-		s.state(name, timeline.Unread, "empty")
+	if f == nil && len(d.head) == 0 && at.from.gap() == nil {
+		if at.depth == 0 { // an empty member of an archive says nothing
+			s.state(at.path, timeline.Unread, "empty")
+		}
 		return nil
 	}
-	times := evidence.Times{Zone: s.g.opt.Zone, Covers: s.g.opt.Covers}
-	reading := s.g.machine.NewReading(name, s.g.opt.Subject, base, times, s.w.Write)
+	l := s.newLog(at)
 	if f != nil && f.Shape == evidence.DocumentShape {
-		return s.document(f, h, d, reading)
+		return s.document(f, h, d, l)
 	}
-	return s.lines(f, h, d, reading)
+	s.begin(l, f, h)
+	if err := s.feed(l, d, at.from); err != nil {
+		return err
+	}
+	return s.finish(l)
+}
+
+func newHead(name string, head []byte) *evidence.Head {
+	last := name[strings.LastIndexByte(name, '!')+1:]
+	return &evidence.Head{Path: name, Name: path.Base(last), Dir: path.Base(path.Dir(last)), Bytes: head}
+}
+
+// finderFile tells what macOS adds to archives from evidence.
+func finderFile(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\x00\x05\x16\x07")) || bytes.HasPrefix(head, []byte("\x00\x00\x00\x01Bud1"))
+}
+
+// log is one log on its way: a member, or several that are one.
+type log struct {
+	path    string
+	format  *evidence.Format
+	reading *evidence.Reading
+}
+
+func (s *source) newLog(at where) *log {
+	claim, base := s.subjects(at)
+	times := evidence.Times{Zone: s.g.opt.Zone, Covers: s.g.opt.Covers}
+	r := s.g.machine.NewReading(at.path, claim, base, times, s.w.Write)
+	r.StartOps(s.ops)
+	return &log{path: at.path, reading: r}
+}
+
+// subjects says what the lines of a place belong to: what --subject said, and
+// for a job of a run archive the job.
+func (s *source) subjects(at where) (claim, base timeline.Subject) {
+	claim = s.g.opt.Subject
+	if at.job == "" {
+		return claim, base
+	}
+	name := path.Base(at.job)
+	if claim.IsZero() {
+		around := path.Dir(at.path) + "/"
+		if i := strings.LastIndexByte(at.path, '!'); i >= 0 {
+			around = at.path[:i+1]
+		} else if at.depth == 0 {
+			around = ""
+		}
+		return timeline.Subject{Kind: timeline.Source, ID: around + at.job}, base
+	}
+	run, job, ok := strings.Cut(claim.ID, "/jobs/")
+	if one := s.jobs == 1 || strings.ReplaceAll(job, "/", "_") == name; ok && !one {
+		claim.ID = run
+	}
+	return claim, evidence.GitHubJob(claim, name)
+}
+
+// begin names the format of a log; the format may look at its head.
+func (s *source) begin(l *log, f *evidence.Format, h *evidence.Head) {
+	l.format = f
+	if f != nil {
+		s.format(f.Name)
+		l.reading.Claimed(f.Name, h)
+	}
 }
 
 // claim finds the format of a member.
@@ -139,7 +249,7 @@ func (s *source) claim(h *evidence.Head) *evidence.Format {
 	return nil
 }
 
-func (s *source) document(f *evidence.Format, h *evidence.Head, d *decoded, r *evidence.Reading) error {
+func (s *source) document(f *evidence.Format, h *evidence.Head, d *decoded, l *log) error {
 	data, err := io.ReadAll(io.LimitReader(d, maxDocument+1))
 	if err != nil {
 		return s.broken(h.Path, err)
@@ -151,8 +261,8 @@ func (s *source) document(f *evidence.Format, h *evidence.Head, d *decoded, r *e
 	}
 	sum := sha256.Sum256(data)
 	doc := &evidence.Doc{Head: *h, Data: data, SHA256: "sha256:" + hex.EncodeToString(sum[:])}
-	readErr := f.Read(doc, &r.Out)
-	t, err := r.Finish(s.g.opt.Covers)
+	readErr := f.Read(doc, &l.reading.Out)
+	t, err := l.reading.Finish(s.g.opt.Covers)
 	if err != nil {
 		return err
 	}
@@ -168,49 +278,64 @@ func (s *source) document(f *evidence.Format, h *evidence.Head, d *decoded, r *e
 	return nil
 }
 
-func (s *source) lines(f *evidence.Format, h *evidence.Head, d *decoded, r *evidence.Reading) error {
-	if f != nil {
-		s.format(f.Name)
-		r.Claimed(f.Name, h)
-	}
+// feed hands the lines of a member on. from is what it is read from: where
+// that broke off, the last line is no line, for half a version is another one.
+func (s *source) feed(l *log, d *decoded, from *metered) error {
+	r := l.reading
 	in := lines{r: d.Reader}
-	var l evidence.Line
+	var line evidence.Line
 	for {
-		tooLong, err := in.read(&l)
+		tooLong, err := in.read(&line)
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			r.SetLine(in.no, in.off, nil)
 			r.Skip("reading stops here: " + err.Error())
-			break
-		}
-		if tooLong {
-			r.SetLine(l.No, l.Off, l.Text)
+			return s.ctx.Err()
+		case tooLong:
+			r.SetLine(line.No, line.Off, line.Text)
 			r.Skip(fmt.Sprintf("a line of more than %d KiB", maxLine>>10))
 			continue
+		case in.open && from.gap() != nil:
+			r.SetLine(line.No, line.Off, line.Text)
+			r.Skip("the data end inside this line")
+			continue
 		}
-		r.Line(&l)
+		r.Line(&line)
 		if in.no&0xfff == 0 && (s.ctx.Err() != nil || r.Err() != nil) {
 			break
 		}
 	}
-	if err := s.ctx.Err(); err != nil {
-		return err
+	if gap := from.gap(); gap != nil {
+		from.told = true
+		r.Cut(gap.Error())
 	}
-	t, err := r.Finish(s.g.opt.Covers)
+	return s.ctx.Err()
+}
+
+// finish ends a log and counts what it came to.
+func (s *source) finish(l *log) error {
+	t, err := l.reading.Finish(s.g.opt.Covers)
 	if err != nil {
 		return err
 	}
 	s.add(t)
-	if f == nil {
+	run, _, _ := strings.Cut(s.g.opt.Subject.String(), "/jobs/")
+	if who := l.reading.Who(); s.info.Explicit && strings.HasPrefix(who.String(), run+"/jobs/") {
+		if err := s.claimSubject(who); err != nil {
+			return err
+		}
+	}
+	if l.format == nil {
 		if t.Understood == 0 {
-			s.state(h.Path, timeline.Unread, "no format claims it, and no line of a known tool is in it")
+			s.state(l.path, timeline.Unread, "no format claims it, and no line of a known tool is in it")
 			return nil
 		}
 		s.format(textFormat)
 	}
-	s.settle(h.Path, t)
+	s.settle(l.path, t)
 	return nil
 }
 
@@ -226,6 +351,7 @@ func (s *source) settle(name string, t evidence.Totals) {
 }
 
 func (s *source) add(t evidence.Totals) {
+	s.ops = t.Ops
 	s.info.Events += t.Events
 	s.info.Skipped += t.Skipped
 	s.unnamed = s.unnamed || t.Unnamed
@@ -242,9 +368,4 @@ func (s *source) broken(name string, err error) error {
 	s.state(name, timeline.Partial, err.Error())
 	s.info.Skipped++
 	return s.w.Write(&timeline.Batch{Skips: []timeline.Skip{{Reason: err.Error(), Origin: timeline.Origin{Path: name}}}})
-}
-
-// open reads r as an archive when its first bytes say so, else as a member.
-func (s *source) open(name string, r io.Reader, base timeline.Subject, depth int) error {
-	return s.member(name, r, base)
 }

@@ -90,6 +90,18 @@ func (r *Reading) Claimed(name string, h *Head) {
 	}
 }
 
+// StartOps has the operations numbered from n on: those of one source have one
+// row of numbers, whatever its members.
+func (r *Reading) StartOps(n int64) { r.ops = n }
+
+// Member goes on with another member of an archive: the lines that come stand
+// there.
+func (r *Reading) Member(path string) { r.path = path }
+
+// Who returns the subject that the source or member as a whole has; zero when
+// it names none.
+func (r *Reading) Who() timeline.Subject { return r.root.Who() }
+
 // IsClaimed reports whether the frame at work is the one that claimed the
 // source: it then owns lines that do not look like its own.
 func (o *Out) IsClaimed(s *Stream) bool { return s.Parent == nil && o.claimed == o.frame+1 }
@@ -271,6 +283,7 @@ func (r *Reading) ask(i int, l *Line, s *Stream) bool {
 // Totals is what a reading came to.
 type Totals struct {
 	Events, Skipped int64
+	Ops             int64 // number of the last operation
 	Understood      int64 // lines that a frame or tool understood
 	First, Last     int64 // Beginning and Forever when no time was seen
 	Unnamed         bool  // something fell to the claim or to source:<path>
@@ -295,7 +308,7 @@ func (r *Reading) Finish(covers timeline.Span) (Totals, error) {
 		}
 	}
 	r.flush(0)
-	t := Totals{r.events, r.skipped, r.marks, timeline.Beginning, timeline.Forever, r.unnamed, r.partial}
+	t := Totals{r.events, r.skipped, r.ops, r.marks, timeline.Beginning, timeline.Forever, r.unnamed, r.partial}
 	if r.first <= r.last {
 		t.First, t.Last = r.first, r.last
 	}
