@@ -3,48 +3,50 @@
 package matchers
 
 import (
+	"encoding/json"
+
 	"pulltrail/timeline"
 )
 
 // Incident is one incident file, version 1: what was bad, where and when it was
 // served, and what follows from it.
 type Incident struct {
-	Schema        string
-	ID            string
-	Title         string
-	Kind          string // malicious-release, engine-flaw, vendor-breach
-	Aliases       []string
-	Published     string
-	Summary       string
-	References    []string
-	Channels      []Channel
-	Packages      []Package
-	Images        []Image
-	Actions       []CIAction
-	Indicators    []Indicator
-	Complete      Completeness
-	ResponseOrder []Step
-	Rotation      []Rotation
-	NotAffected   []NotAffected
-	Disagreements []string
-	Unknown       []string
-	Hits          []string
-	Misses        []string
-	Engines       []Engine
-	Vendors       []Vendor
+	Schema        string        `json:"schema"`
+	ID            string        `json:"id"`
+	Title         string        `json:"title"`
+	Kind          string        `json:"kind"` // malicious-release, engine-flaw, vendor-breach
+	Aliases       []string      `json:"aliases"`
+	Published     string        `json:"published"`
+	Summary       string        `json:"summary"`
+	References    []string      `json:"references"`
+	Channels      []Channel     `json:"channels"`
+	Packages      []Package     `json:"packages"`
+	Images        []Image       `json:"images"`
+	Actions       []CIAction    `json:"actions"`
+	Indicators    []Indicator   `json:"indicators"`
+	Complete      Completeness  `json:"complete"`
+	ResponseOrder []Step        `json:"response_order"`
+	Rotation      []Rotation    `json:"rotation"`
+	NotAffected   []NotAffected `json:"not_affected"`
+	Disagreements []string      `json:"disagreements"`
+	Unknown       []string      `json:"unknown"`
+	Hits          []string      `json:"hits"`
+	Misses        []string      `json:"misses"`
+	Engines       []Engine      `json:"engines,omitempty"`
+	Vendors       []Vendor      `json:"vendors,omitempty"`
 
 	// Revision is the SHA-256 of the file, 64 hex; for an ad-hoc question that
 	// of the question.
-	Revision string
+	Revision string `json:"revision"`
 }
 
 // Cite is what every listed fact carries: where it was read, a note, and
 // whether sources contradict each other. A disputed fact never says more than
 // possible, and never clears.
 type Cite struct {
-	Source   Reference
-	Note     string
-	Disputed bool
+	Source   Reference `json:"source"`
+	Note     string    `json:"note,omitempty"`
+	Disputed bool      `json:"disputed,omitempty"`
 }
 
 // Reference is an index into references, or a URL.
@@ -58,117 +60,143 @@ type Reference struct {
 // 14:20:59.999999999. Unknown ends are timeline.Beginning and
 // timeline.Forever.
 type Window struct {
-	From, To  int64
-	Precision string // second, minute, hour, day
-	Basis     string // stated, outer-bound, derived
+	From, To  int64  `json:"-"`
+	Precision string `json:"precision"` // second, minute, hour, day
+	Basis     string `json:"basis"`     // stated, outer-bound, derived
 	Cite
 }
 
 // Channel is where the release was served, and when. Several windows are
 // disagreement: the union counts.
 type Channel struct {
-	Name    string // a base word, and a qualifier after a slash: npm, npm/squawk
-	Windows []Window
+	Name    string   `json:"name"` // a base word, and a qualifier after a slash: npm, npm/squawk
+	Windows []Window `json:"windows"`
 }
 
 // Package is a package with its bad versions.
 type Package struct {
-	PURL     string
-	Channel  string
-	Versions []string // exact, "*", or ranges
-	Safe     []string
-	Role     string
-	Trigger  string
-	Files    []PackageFile
+	PURL     string        `json:"purl"`
+	Channel  string        `json:"channel"`
+	Versions []string      `json:"versions"` // exact, "*", or ranges
+	Safe     []string      `json:"safe,omitempty"`
+	Role     string        `json:"role"`
+	Trigger  string        `json:"trigger"`
+	Files    []PackageFile `json:"files,omitempty"`
 	Cite
 }
 
 // PackageFile is a file of a bad release. Its citation is the package's when it
 // has none of its own; so is that of an ImageDigest.
 type PackageFile struct {
-	Name   string
-	SHA256 string // 64 hex
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"` // 64 hex
 	Cite
 }
 
 // Image is an image repository with its bad tags and digests.
 type Image struct {
-	Repository string
-	Channel    string
-	Tags       []string
-	MovingTags []string
-	Digests    []ImageDigest
+	Repository string        `json:"repository"`
+	Channel    string        `json:"channel"`
+	Tags       []string      `json:"tags"`
+	MovingTags []string      `json:"moving_tags,omitempty"`
+	Digests    []ImageDigest `json:"digests"`
 	Cite
 }
 
 // ImageDigest is a digest of a bad image.
 type ImageDigest struct {
-	Digest   string
-	Role     timeline.Role
-	Platform string
+	Digest   string        `json:"digest"`
+	Role     timeline.Role `json:"role"`
+	Platform string        `json:"platform,omitempty"`
 	Cite
 }
 
 // CIAction is an action repository whose refs were moved.
 type CIAction struct {
-	Repository  string
-	Channel     string
-	Refs        []string
-	Commits     []string
-	SafeCommits []string
+	Repository  string   `json:"repository"`
+	Channel     string   `json:"channel"`
+	Refs        []string `json:"refs"`
+	Commits     []string `json:"commits"`
+	SafeCommits []string `json:"safe_commits,omitempty"`
 	Cite
 }
 
 // Indicator is a contact or residue, not a release.
 type Indicator struct {
-	Type  string
-	Value string
+	Type  string `json:"type"`
+	Value string `json:"value"`
 	Cite
 }
 
 // Completeness says of each kind of evidence whether the lists are whole.
 type Completeness struct {
-	Versions bool
-	Tags     bool
-	Digests  bool
-	Commits  bool
+	Versions bool `json:"versions"`
+	Tags     bool `json:"tags"`
+	Digests  bool `json:"digests"`
+	Commits  bool `json:"commits"`
 }
 
 // Step is one step of the response, in order.
 type Step struct {
-	Step string
+	Step string `json:"step"`
 	Cite
 }
 
 // Rotation is a class of credentials that the release could read.
 type Rotation struct {
-	Class string
-	Scope string // job, container, host, org
-	Why   string
+	Class string `json:"class"`
+	Scope string `json:"scope"` // job, container, host, org
+	Why   string `json:"why"`
 	Cite
 }
 
 // NotAffected is what the sources state to be unaffected.
 type NotAffected struct {
-	What string
+	What string `json:"what"`
 	Cite
 }
 
 // Engine is an affected engine of an engine-flaw incident.
 type Engine struct {
-	PURL     string
-	Affected string
-	When     map[string]any
-	Fixed    map[string]string
-	Checks   []string
+	PURL     string            `json:"purl"`
+	Affected string            `json:"affected"`
+	When     map[string]any    `json:"when"`
+	Fixed    map[string]string `json:"fixed"`
+	Checks   []string          `json:"checks"`
 	Cite
 }
 
 // Vendor is a breached vendor.
 type Vendor struct {
-	Name    string
-	Domains []string
-	What    string
-	Windows []Window
+	Name    string   `json:"name"`
+	Domains []string `json:"domains"`
+	What    string   `json:"what"`
+	Windows []Window `json:"windows"`
 	Cite
+}
+
+// MarshalJSON writes a reference as the file does: its number, or its address.
+func (r Reference) MarshalJSON() ([]byte, error) {
+	if r.URL != "" {
+		return json.Marshal(r.URL)
+	}
+	return json.Marshal(r.Index)
+}
+
+// MarshalJSON writes the ends as RFC 3339 UTC, null when unknown.
+func (w Window) MarshalJSON() ([]byte, error) {
+	end := func(ns int64) *string {
+		if ns == timeline.Beginning || ns == timeline.Forever {
+			return nil
+		}
+		s := timeline.FormatTime(ns)
+		return &s
+	}
+	return json.Marshal(struct {
+		From      *string `json:"from"`
+		To        *string `json:"to"`
+		Precision string  `json:"precision"`
+		Basis     string  `json:"basis"`
+		Cite
+	}{end(w.From), end(w.To), w.Precision, w.Basis, w.Cite})
 }

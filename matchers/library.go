@@ -106,7 +106,8 @@ func nearNames(name string) []string {
 	var all []near
 	name = strings.ToLower(name)
 	for known := range aliases() {
-		d := distance(name, known)
+		// What is left out at the end is most often the version or the month.
+		d := min(distance(name, known), distance(name, known[:min(len(known), len(name)+1)])+1)
 		if len(name) >= 3 && (strings.Contains(known, name) || strings.Contains(name, known)) {
 			d = min(d, 1)
 		}

@@ -67,6 +67,7 @@ func TestFind(t *testing.T) {
 func TestFindUnknown(t *testing.T) {
 	for name, want := range map[string]string{
 		"litelm-1.107.0":  "did you mean litellm-1.107.0",
+		"litelm":          "did you mean litellm-",
 		"litellm":         "litellm-1.82.7",
 		"qqqqqqqqqqqqq":   "'pulltrail incidents' lists the known ones",
 		"":                "'pulltrail incidents' lists",

@@ -264,7 +264,7 @@ func (l *loader) oneOf(n *yaml.Node, what string, words ...string) string {
 
 // texts reads a list of different texts.
 func (l *loader) texts(n *yaml.Node, what string, check func(n *yaml.Node, what string) string) []string {
-	var out []string
+	out := []string{}
 	l.each(n, what, func(n *yaml.Node, what string) {
 		s := check(n, what)
 		if s != "" && slices.Contains(out, s) {

@@ -145,7 +145,7 @@ func (l *loader) lists(f fields, inc *Incident) {
 
 // entries reads a list of mappings.
 func entries[T any](l *loader, f fields, key string, read func(n *yaml.Node, what string) T) []T {
-	var out []T
+	out := []T{}
 	l.each(f[key], key, func(n *yaml.Node, what string) { out = append(out, read(n, what)) })
 	return out
 }

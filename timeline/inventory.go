@@ -27,11 +27,14 @@ type Mirror struct {
 	Line             int64
 }
 
-// SetInventory replaces the inventory of the case.
+// SetInventory replaces the inventory of the case, as a whole or not at all.
 func (db *DB) SetInventory(rows []InventoryRow, mirrors []Mirror) error {
 	w := db.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err := w.commit(); err != nil { // what sources have pending is not the inventory's to undo
+		return fmt.Errorf("write inventory: %w", err)
+	}
 	write := func() error {
 		for _, table := range []string{"inventory", "mirror"} {
 			if _, err := w.exec("DELETE FROM " + table); err != nil {
@@ -54,6 +57,7 @@ func (db *DB) SetInventory(rows []InventoryRow, mirrors []Mirror) error {
 		return w.commit()
 	}
 	if err := write(); err != nil {
+		w.rollback()
 		return fmt.Errorf("write inventory: %w", err)
 	}
 	return nil

@@ -98,6 +98,15 @@ func (w *writer) commit() error {
 	return err
 }
 
+// rollback undoes what is pending. Only for what interns nothing: the
+// dictionaries in memory do not forget.
+func (w *writer) rollback() {
+	if w.inTx {
+		_, _ = w.conn.ExecContext(context.Background(), "ROLLBACK")
+	}
+	w.inTx, w.pending = false, 0
+}
+
 func (w *writer) stmt(query string) (*sql.Stmt, error) {
 	if s := w.stmts[query]; s != nil {
 		return s, nil

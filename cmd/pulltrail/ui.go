@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"pulltrail/ingest"
+	"pulltrail/matchers"
 	"pulltrail/reports"
 )
 
@@ -69,7 +70,7 @@ func (a *app) exit(ctx context.Context, err error) int {
 	case ctx.Err() != nil:
 		fmt.Fprintln(a.err, "pulltrail: interrupted; the same command again goes on where it stopped")
 		return exitInterrupted
-	case errors.Is(err, errUsage), errors.Is(err, ingest.ErrFormat):
+	case errors.Is(err, errUsage), errors.Is(err, ingest.ErrFormat), errors.Is(err, matchers.ErrUnknownIncident):
 		fmt.Fprintln(a.err, "pulltrail: "+reports.Text(strings.TrimPrefix(err.Error(), "usage: ")))
 		return exitUsage
 	}
@@ -138,7 +139,9 @@ func usageOf(args cobra.PositionalArgs) cobra.PositionalArgs {
 		args = cobra.NoArgs
 	}
 	return func(c *cobra.Command, given []string) error {
-		if err := args(c, given); err != nil {
+		if err := args(c, given); errors.Is(err, errUsage) {
+			return err
+		} else if err != nil {
 			return usage("%s: %v: see '%s --help'", c.CommandPath(), err, c.CommandPath())
 		}
 		return nil
@@ -157,7 +160,10 @@ func unknownVerb(c *cobra.Command, args []string) error {
 
 // verbs lists the verbs, in the order of the help.
 func (a *app) verbs() []*cobra.Command {
-	return []*cobra.Command{a.ingestCmd(), a.matchCmd(), a.explainCmd(), a.coverageCmd(), a.reportCmd(), a.timelineCmd(), a.sqlCmd(), a.formatsCmd()}
+	return []*cobra.Command{
+		a.ingestCmd(), a.inventoryCmd(), a.matchCmd(), a.explainCmd(), a.coverageCmd(), a.reportCmd(),
+		a.timelineCmd(), a.incidentsCmd(), a.sqlCmd(), a.formatsCmd(),
+	}
 }
 
 // terminal reports whether w is a terminal that may get colour and progress.
