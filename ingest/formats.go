@@ -24,5 +24,9 @@ var Formats = []evidence.Format{
 
 	tool.Docker,
 	tool.Pip,
+	tool.Access,
+	tool.Dockerd,
+	tool.Containerd,
+	tool.CRIO,
 	tool.GitHubAction,
 }

@@ -182,15 +182,17 @@ func (o *Out) add(e timeline.Event) {
 }
 
 // Seen says that the current line is understood, and that its source speaks of
-// the topic for the line's subject; topic "" only says the former.
+// the topic for the line's subject; topic "" only says the former, and so does
+// any topic in a log that holds excerpts.
 func (o *Out) Seen(topic timeline.Topic) {
 	o.marks++
-	if topic != "" {
+	if topic != "" && !o.stream.excerpts() {
 		o.SeenFor(o.Subject(), topic)
 	}
 }
 
-// SeenFor says that the source speaks of the topic for a subject.
+// SeenFor says that the source speaks of the topic for a subject, in a log of
+// excerpts too: a daemon writes all that it does to the system log.
 func (o *Out) SeenFor(who timeline.Subject, topic timeline.Topic) {
 	if len(o.seen) < maxStreams {
 		o.seen[seenKey{who, topic}] = true

@@ -16,6 +16,11 @@ type Stream struct {
 	Program string           // the program that wrote the lines, when the frame names it ("dockerd")
 	Last    Stamp            // for frames: the time of the last line, to inherit
 
+	// Excerpts says that the stream is a log to which programs write what they
+	// choose (syslog): that a tool printed to it once does not mean that it
+	// holds all of what the tool did. See Out.Seen.
+	Excerpts bool
+
 	// OpParent is the operation that this stream's commands belong to (a build
 	// and its steps); 0 is none.
 	OpParent int64
@@ -81,6 +86,15 @@ func (s *Stream) Who() timeline.Subject {
 		}
 	}
 	return timeline.Subject{}
+}
+
+func (s *Stream) excerpts() bool {
+	for ; s != nil; s = s.Parent {
+		if s.Excerpts {
+			return true
+		}
+	}
+	return false
 }
 
 // Step says that a new step begins in s: tools that are open are ended, and

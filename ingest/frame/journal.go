@@ -133,6 +133,7 @@ func (j *journal) entry(e *journalEntry, l *evidence.Line, s *evidence.Stream, o
 	}
 	child.Last = evidence.Stamp{Text: append(child.Last.Text[:0], stamp...), Read: microseconds}
 	l.Stamp = child.Last
+	child.Excerpts = len(e.container) == 0
 	j.who(e, child, s, o)
 	if len(e.container) == 0 {
 		child.Program = string(program)

@@ -368,6 +368,7 @@ func (log *syslogFile) stream(h *syslogLine, s *evidence.Stream, o *evidence.Out
 		return child
 	}
 	child.Program = string(h.program)
+	child.Excerpts = true
 	child.Subject = hostSubject(s, h.host)
 	log.keys = append(log.keys, string(key))
 	if len(log.keys) > maxPrograms {

@@ -1,0 +1,335 @@
+package tool
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// Access is the access log of a web server, package mirror or registry: the
+// combined lines of nginx, Apache and CNCF distribution, and the logrus lines
+// that distribution writes of the same requests.
+// https://httpd.apache.org/docs/current/logs.html#combined
+// https://nginx.org/en/docs/http/ngx_http_log_module.html
+// https://distribution.github.io/distribution/about/configuration/#log
+var Access = evidence.Format{
+	Name:  "access-log",
+	Shape: evidence.ToolShape,
+	Title: "Access log of a mirror or registry (nginx, Apache, CNCF distribution)",
+	Proves: "which client fetched which package file, index page, image manifest and layers, when; " +
+		"whole files apart from parts and look-ups",
+	Cannot: "who stands behind an address (inventory), what was fetched past this server, what became of it",
+	Doc:    "https://httpd.apache.org/docs/current/logs.html#combined",
+	Sample: "made by nginx 1.22.1, Python http.server and docker-registry 2.8.2 and 3.0.0",
+	Starts: accessStarts(),
+	Tool:   func() evidence.Parser { return &access{} },
+}
+
+// accessStarts lists what an access line can start with: an address, a host
+// name, the date where the client is left out, and the starts of logrus lines.
+func accessStarts() []string {
+	starts := []string{`time="`, `{"`, "INFO[", "WARN[", "ERRO[", "DEBU[", "- ", "::"}
+	const first, second = "0123456789abcdefghijklmnopqrstuvwxyz", "0123456789abcdefghijklmnopqrstuvwxyz.-:"
+	for _, a := range first {
+		for _, b := range second {
+			starts = append(starts, string(a)+string(b))
+		}
+	}
+	for d := '0'; d <= '3'; d++ {
+		starts = append(starts, "["+string(d))
+	}
+	return starts
+}
+
+// request is one request as a server logged it. Its slices are parts of the
+// line.
+type request struct {
+	client      []byte // address, else user; nil when the line names neither
+	method, uri []byte
+	status      int
+	size        int64 // bytes of the answer's body, -1 when not logged
+	span        timeline.Span
+	host        []byte // the name that the client asked for, when logged
+	contentType []byte
+	logrus      bool
+	noted       bool // the writer is Python's http.server, which never logs sizes
+}
+
+type access struct {
+	files     files
+	manifests manifests
+}
+
+// Line reads one line.
+func (a *access) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
+	text := bytes.TrimLeft(l.Text, " \t")
+	var r request
+	switch text[0] {
+	case '{', 'I', 'W', 'E', 'D':
+		if is, whole := r.logrusLine(text, o); !is {
+			return evidence.Miss
+		} else if !whole {
+			return evidence.Done
+		}
+	case 't':
+		if is, whole := r.logrusLine(text, o); is && !whole {
+			return evidence.Done
+		} else if !is && !r.combined(text, o) {
+			return evidence.Miss
+		}
+	default:
+		if !r.combined(text, o) {
+			return evidence.Miss
+		}
+	}
+	a.request(&r, o)
+	return evidence.Done
+}
+
+// combined reads
+//
+//	10.20.0.17 - ci [21/Oct/2026:12:10:03 +0000] "GET /simple/litellm/ HTTP/1.1" 200 1555 "-" "pip/24.2 {…}"
+//
+// with a virtual host in front or without the client; what follows the size is
+// not needed. Nexus puts the request's size before that of the answer.
+func (r *request) combined(text []byte, o *evidence.Out) bool {
+	open := 0
+	if text[0] != '[' {
+		// The column before the user is an identity that nobody asks for.
+		if open = bytes.IndexByte(text[:min(len(text), 512)], '['); open < 0 || !bytes.Contains(text[:open], []byte("- ")) {
+			return false
+		}
+		if !r.who(bytes.Fields(text[:open])) {
+			return false
+		}
+	}
+	date, rest, ok := bytes.Cut(text[open+1:], []byte("] \""))
+	if !ok || len(date) > 40 {
+		return false
+	}
+	if r.span, ok = accessTime(date, &o.Times); !ok {
+		return false
+	}
+	end := 0
+	for end < len(rest) && rest[end] != '"' {
+		if rest[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	if end+5 > len(rest) || rest[end+1] != ' ' {
+		return false
+	}
+	if r.status, ok = status(rest[end+2:]); !ok {
+		return false
+	}
+	r.method, r.uri, _ = bytes.Cut(rest[:end], []byte(" "))
+	r.uri, _, _ = bytes.Cut(r.uri, []byte(" "))
+	r.noted = bytes.IndexByte(date, ' ') > 0 && bytes.IndexByte(date, '+') < 0 && bytes.IndexByte(date, '-') < 0
+	size, more, _ := bytes.Cut(bytes.TrimLeft(rest[end+5:], " "), []byte(" "))
+	r.size = length(size)
+	if second, _, _ := bytes.Cut(more, []byte(" ")); string(size) == "-" && length(second) >= 0 {
+		r.size = length(second) // Nexus
+	}
+	if string(size) == "-" && r.size < 0 && !r.noted {
+		r.size = 0 // how Apache writes none
+	}
+	return true
+}
+
+// who takes the columns before the date: [virtual host] client identity user.
+func (r *request) who(w [][]byte) bool {
+	if n := len(w); n == 4 {
+		w = w[1:]
+	} else if n == 2 {
+		w = append([][]byte{[]byte("-")}, w...) // the client was left out
+	} else if n != 3 {
+		return false
+	}
+	if string(w[1]) != "-" {
+		return false
+	}
+	switch {
+	case string(w[0]) != "-":
+		r.client = w[0]
+	case string(w[2]) != "-":
+		r.client = w[2]
+	}
+	return true
+}
+
+// status reads the three digits of an HTTP status.
+func status(b []byte) (int, bool) {
+	if len(b) < 3 || len(b) > 3 && b[3] != ' ' {
+		return 0, false
+	}
+	n := length(b[:3])
+	return int(n), n >= 100 && n < 600
+}
+
+// length reads a number of bytes, -1 when it is none.
+func length(b []byte) int64 {
+	if len(b) == 0 || len(b) > 15 {
+		return -1
+	}
+	n := int64(0)
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n
+}
+
+// accessTime reads "21/Oct/2026:12:10:03 +0000", the same with a blank and
+// without a zone as Python's servers write it, and ISO 8601.
+func accessTime(b []byte, t *evidence.Times) (timeline.Span, bool) {
+	if m, n := evidence.ParseISO(b); n > 0 && n == len(b) {
+		return m.Span(string(b), t), true
+	}
+	if len(b) < 20 || b[2] != '/' || b[6] != '/' || b[11] != ':' && b[11] != ' ' || b[14] != ':' || b[17] != ':' {
+		return timeline.Span{}, false
+	}
+	m := evidence.Moment{Month: evidence.Month(b[3:6]), Resolution: time.Second}
+	for _, f := range []struct {
+		field    *int
+		from, to int
+	}{{&m.Day, 0, 2}, {&m.Year, 7, 11}, {&m.Hour, 12, 14}, {&m.Minute, 15, 17}, {&m.Sec, 18, 20}} {
+		n := length(b[f.from:f.to])
+		if n < 0 {
+			return timeline.Span{}, false
+		}
+		*f.field = int(n)
+	}
+	if m.Month == 0 || m.Day == 0 || m.Day > 31 || m.Hour > 23 || m.Minute > 59 || m.Sec > 60 || m.Year == 0 {
+		return timeline.Span{}, false
+	}
+	if zone := b[20:]; len(zone) == 6 && zone[0] == ' ' && (zone[1] == '+' || zone[1] == '-') {
+		h, min := length(zone[2:4]), length(zone[4:6])
+		if h < 0 || min < 0 {
+			return timeline.Span{}, false
+		}
+		m.Offset, m.HasOffset = time.Duration(h)*time.Hour+time.Duration(min)*time.Minute, true
+		if zone[1] == '-' {
+			m.Offset = -m.Offset
+		}
+	} else if len(zone) > 0 {
+		return timeline.Span{}, false
+	}
+	return m.Span(string(b), t), true
+}
+
+// subject is the client of a request; where the line names none, that of the
+// line. A server's log covers nothing for its clients: they can fetch past it.
+func (r *request) subject(o *evidence.Out) timeline.Subject {
+	if len(r.client) == 0 {
+		return o.Subject()
+	}
+	return timeline.Subject{Kind: timeline.Client, ID: string(r.client)}
+}
+
+// request says what a request means, by the shape of its path alone: mirrors
+// have any name.
+func (a *access) request(r *request, o *evidence.Out) {
+	path := r.uri
+	if i := bytes.Index(path, []byte("://")); i > 0 && i < 8 {
+		rest := path[i+3:]
+		j := bytes.IndexByte(rest, '/')
+		if j < 0 {
+			return
+		}
+		path = rest[j:]
+	}
+	if i := bytes.IndexAny(path, "?#"); i >= 0 {
+		path = path[:i]
+	}
+	if len(path) == 0 || path[0] != '/' {
+		return
+	}
+	if i := bytes.Index(path, []byte("/v2/")); i >= 0 {
+		if a.manifests.request(r, path[i+4:], o) {
+			return
+		}
+	}
+	a.files.request(r, string(path), o)
+}
+
+// End settles what waited for a later line.
+func (a *access) End(_ timeline.OpState, o *evidence.Out) {
+	a.files.settle(o)
+	a.manifests.settle(o)
+}
+
+// logrusLine reads what distribution writes of a request:
+//
+//	time="2026-10-21T12:05:01.654053401Z" level=info msg="response completed" … http.request.method=GET http.request.uri=/v2/acme/tiny/manifests/1.0 …
+//	{…,"http.request.method":"GET","http.request.uri":"/v2/acme/tiny/manifests/1.0",…,"msg":"response completed","time":"2026-10-21T12:30:02.144660872Z"}
+//	INFO[0037] response completed    http.request.method=GET …
+//
+// is tells that it is a line of a registry, whole that it is a request with an
+// answer.
+func (r *request) logrusLine(text []byte, o *evidence.Out) (is, whole bool) {
+	if !bytes.Contains(text, []byte("http.request.uri")) {
+		return bytes.Contains(text, []byte("instance.id")) && bytes.Contains(text, []byte("go.version")), false
+	}
+	r.logrus, r.size = true, -1
+	r.span = timeline.Span{}
+	done := false
+	field := func(key, value []byte) {
+		switch string(key) {
+		case "time":
+			r.span = evidence.ISOStamp(value, &o.Times)
+		case "msg":
+			done = string(value) == "response completed"
+		case "http.request.method":
+			r.method = value
+		case "http.request.uri":
+			r.uri = value
+		case "http.request.host":
+			r.host = value
+		case "http.request.remoteaddr":
+			r.client = address(value)
+		case "http.response.contenttype":
+			r.contentType = value
+		case "http.response.status":
+			r.status, _ = status(value)
+		case "http.response.written":
+			r.size = length(value)
+		}
+	}
+	if text[0] == '{' {
+		f := evidence.JSONFields(text)
+		for f.Next() {
+			field(f.Key, plain(f.Value))
+		}
+	} else {
+		if text[0] != 't' {
+			_, message, _ := bytes.Cut(text, []byte("] "))
+			done = bytes.HasPrefix(message, []byte("response completed  "))
+		}
+		for f := (logfmt{rest: text}); f.next(); {
+			field(f.key, plain(f.value))
+		}
+	}
+	return true, done && r.status > 0 && len(r.uri) > 0
+}
+
+// address drops the port: "10.20.0.31:54492", "[2001:db8::1]:42144".
+func address(b []byte) []byte {
+	if len(b) > 0 && b[0] == '[' {
+		if i := bytes.IndexByte(b, ']'); i > 0 {
+			return b[1:i]
+		}
+		return b
+	}
+	if i := bytes.IndexByte(b, ':'); i > 0 && bytes.IndexByte(b[i+1:], ':') < 0 {
+		if _, err := strconv.ParseUint(string(b[i+1:]), 10, 16); err == nil {
+			return b[:i]
+		}
+	}
+	return b
+}

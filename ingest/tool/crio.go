@@ -1,0 +1,67 @@
+package tool
+
+import (
+	"bytes"
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// CRIO is CRI-O's own log.
+// https://github.com/cri-o/cri-o/blob/main/server/image_pull.go
+var CRIO = evidence.Format{
+	Name:   "crio",
+	Shape:  evidence.ToolShape,
+	Title:  "CRI-O log",
+	Proves: "pulls with digest and exact time, with their tag when the pull's start is in the log",
+	Cannot: "image IDs; pulls by podman on the same node",
+	Doc:    "https://github.com/cri-o/cri-o/blob/main/docs/crio.8.md",
+	Sample: "written by hand after the source",
+	Starts: []string{`time="`},
+	Tool:   func() evidence.Parser { return &crio{} },
+}
+
+type crio struct {
+	line daemonLine
+	asks recent // id of the call → reference that was asked
+}
+
+// Line reads one line:
+//
+//	time="2026-10-21 12:04:51.934122405+09:00" level=info msg="Pulling image: quay.io/calico/cni:v3.29" id=e9cc… name=/runtime.v1.ImageService/PullImage
+//	time="2026-10-21 12:04:58.101288731+09:00" level=info msg="Pulled image: quay.io/calico/cni@sha256:…" id=e9cc… name=/runtime.v1.ImageService/PullImage
+func (c *crio) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
+	if p := o.Stream().Program; p != "crio" && (p != "" || !bytes.Contains(l.Text, []byte("name=/runtime.v1"))) {
+		return evidence.Miss
+	}
+	o.SeenFor(o.Subject(), timeline.Images)
+	if !bytes.Contains(l.Text, []byte(`msg="Pull`)) || !c.line.parse(l.Text) {
+		return evidence.Done
+	}
+	msg := string(c.line.msg)
+	if ref, ok := strings.CutPrefix(msg, "Pulling image: "); ok && len(c.line.id) > 0 {
+		c.asks.put(string(c.line.id), ref)
+		return evidence.Done
+	}
+	if ref, ok := strings.CutPrefix(msg, "Pulled image: "); ok {
+		c.pulled(ref, o)
+	}
+	return evidence.Done
+}
+
+func (c *crio) pulled(ref string, o *evidence.Out) {
+	item, ok := image(strings.TrimSuffix(ref, ">"), "")
+	if asked := c.asks.get(string(c.line.id)); ok && asked != "" {
+		name, digest, _ := strings.Cut(item.Artifact, "@")
+		if more, ok := image(asked, digest); ok && timeline.Split(more.Artifact).Name == timeline.Split(name).Name {
+			item = more
+		}
+	}
+	if ok {
+		c.line.event(o, timeline.Pull, item)
+	}
+}
+
+// End has nothing to do: each pull has its event.
+func (c *crio) End(timeline.OpState, *evidence.Out) {}

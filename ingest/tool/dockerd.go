@@ -1,0 +1,60 @@
+package tool
+
+import (
+	"bytes"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// Dockerd is the Docker daemon's own log.
+// https://docs.docker.com/engine/daemon/logs/
+var Dockerd = evidence.Format{
+	Name:   "dockerd",
+	Shape:  evidence.ToolShape,
+	Title:  "Docker daemon log",
+	Proves: "pulls with tag, digest and exact time, and that the daemon's log was read",
+	Cannot: "pulls by releases before 25, which log none; what containers did",
+	Doc:    "https://docs.docker.com/engine/daemon/logs/",
+	Sample: "written by hand after the daemon's source",
+	Starts: []string{`time="`},
+	Tool:   func() evidence.Parser { return &dockerd{} },
+}
+
+type dockerd struct {
+	line  daemonLine
+	known bool // a line that only the daemon writes was seen
+}
+
+// dockerdWords are messages that only the daemon writes.
+var dockerdWords = [][]byte{[]byte("Daemon has completed initialization"), []byte("Loading containers: "), []byte(`msg="Docker daemon"`)}
+
+// Line reads one line:
+//
+//	time="2026-10-21T12:44:02.118203913Z" level=info msg="image pulled" digest="sha256:6ec1…" remote="docker.io/library/redis:7.4-alpine"
+func (d *dockerd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
+	program := o.Stream().Program
+	pulled := bytes.Contains(l.Text, []byte(`msg="image pulled"`))
+	if program != "dockerd" {
+		if program != "" && program != "docker" {
+			return evidence.Miss
+		}
+		for _, w := range dockerdWords {
+			d.known = d.known || bytes.Contains(l.Text, w)
+		}
+		if !pulled && !d.known {
+			return evidence.Miss
+		}
+	}
+	o.SeenFor(o.Subject(), timeline.Images)
+	if !pulled || !d.line.parse(l.Text) || string(d.line.msg) != "image pulled" {
+		return evidence.Done
+	}
+	if item, ok := image(string(d.line.remote), string(d.line.digest)); ok {
+		d.line.event(o, timeline.Pull, item)
+	}
+	return evidence.Done
+}
+
+// End has nothing to do: each line stands alone.
+func (d *dockerd) End(timeline.OpState, *evidence.Out) {}

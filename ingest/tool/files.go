@@ -1,0 +1,226 @@
+package tool
+
+import (
+	"net/url"
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// maxFiles and maxParts bound what is remembered of one log; beyond them
+// everything is settled with what is known.
+const (
+	maxFiles = 4096
+	maxParts = 16384
+)
+
+// headerBytes is how much two transfers of one file may differ: some servers
+// count the headers of the answer.
+const headerBytes = 2048
+
+// files joins the requests for package files. How large a file is becomes
+// known only from a whole transfer, which may come later than a part of it.
+type files struct {
+	byPath map[string]*file
+	order  []*file
+	parts  int
+}
+
+// file is one path.
+type file struct {
+	item   timeline.Item
+	size   int64     // of the largest answer with status 200
+	first  *transfer // that answer, until another one shows that it was whole
+	parts  map[string]*part
+	client []string // keys of parts in order
+}
+
+// transfer is a line that waits for its meaning.
+type transfer struct {
+	mark    evidence.Mark
+	subject timeline.Subject
+	span    timeline.Span
+}
+
+// part is what one client got of a file in pieces.
+type part struct {
+	sum, largest int64
+	last         transfer
+}
+
+// request reads the request for a path of a package index.
+func (f *files) request(r *request, path string, o *evidence.Out) {
+	item, kind := packagePath(path)
+	if kind == noPath {
+		return
+	}
+	who := r.subject(o)
+	event := timeline.Event{Subject: who, Span: r.span, Items: []timeline.Item{item}}
+	get, head := string(r.method) == "GET", string(r.method) == "HEAD"
+	switch {
+	case head && (r.status == 200 || r.status == 304), get && r.status == 304, get && r.status == 200 && r.size == 0:
+		event.Action = timeline.Check
+	case get && r.status == 200 && kind != wholeFile, get && r.status == 206:
+		event.Action = timeline.Resolve
+	case get && r.status == 200 && r.size < 0:
+		event.Action = timeline.Download
+	case get && r.status == 200:
+		f.whole(path, item, r.size, transfer{o.Mark(), who, r.span}, o)
+		return
+	default:
+		return
+	}
+	o.Event(event)
+	if event.Action == timeline.Resolve && kind == wholeFile && r.size > 0 {
+		f.part(f.file(path, item, o), r.size, transfer{o.Mark(), who, r.span})
+	}
+}
+
+func (f *files) file(path string, item timeline.Item, o *evidence.Out) *file {
+	x := f.byPath[path]
+	if x != nil {
+		return x
+	}
+	if f.byPath == nil {
+		f.byPath = map[string]*file{}
+	}
+	if len(f.order) >= maxFiles || f.parts >= maxParts {
+		f.settle(o)
+	}
+	x = &file{item: item}
+	f.byPath[path] = x
+	f.order = append(f.order, x)
+	return x
+}
+
+// whole takes an answer of the whole file. A connection that broke leaves the
+// same line with fewer bytes: the first answer waits until a second one of the
+// same path shows how large the file is, or the log ends.
+func (f *files) whole(path string, item timeline.Item, size int64, t transfer, o *evidence.Out) {
+	x := f.file(path, item, o)
+	switch {
+	case x.size == 0:
+		x.size, x.first = size, &t
+	case size > x.size+headerBytes:
+		if x.first != nil {
+			f.cut(x, x.size, *x.first, o)
+		}
+		x.size, x.first = size, &t
+	case size+headerBytes < x.size:
+		f.cut(x, size, t, o)
+	default:
+		if x.first != nil {
+			x.first.emit(timeline.Download, x.item, o)
+			x.first = nil
+		}
+		t.emit(timeline.Download, x.item, o)
+	}
+}
+
+// cut takes an answer that broke off: a part of the file came.
+func (f *files) cut(x *file, size int64, t transfer, o *evidence.Out) {
+	t.emit(timeline.Resolve, x.item, o)
+	f.part(x, size, t)
+}
+
+func (f *files) part(x *file, size int64, t transfer) {
+	p := x.parts[t.subject.ID]
+	if p == nil {
+		if x.parts == nil {
+			x.parts = map[string]*part{}
+		}
+		p = &part{}
+		x.parts[t.subject.ID] = p
+		x.client = append(x.client, t.subject.ID)
+		f.parts++
+	}
+	p.sum += size
+	p.largest = max(p.largest, size)
+	if p.last.subject.IsZero() || t.span.From >= p.last.span.From {
+		p.last = t // a first answer is known to be cut only later
+	}
+}
+
+// settle makes events of what waited: parts that add up to the file are a
+// download that was resumed or split.
+func (f *files) settle(o *evidence.Out) {
+	for _, x := range f.order {
+		if x.first != nil {
+			x.first.emit(timeline.Download, x.item, o)
+		}
+		for _, c := range x.client {
+			if p := x.parts[c]; x.size > 0 && (p.sum == x.size || p.largest == x.size) {
+				p.last.emit(timeline.Download, x.item, o)
+			}
+		}
+	}
+	f.byPath, f.order, f.parts = nil, nil, 0
+}
+
+func (t *transfer) emit(a timeline.Action, item timeline.Item, o *evidence.Out) {
+	o.At(t.mark, timeline.Event{Action: a, Subject: t.subject, Span: t.span, Items: []timeline.Item{item}})
+}
+
+// pathKind is what a path of a package index leads to.
+type pathKind uint8
+
+const (
+	noPath pathKind = iota
+	indexPage
+	metadata  // only what is written about a file
+	wholeFile // the package itself
+)
+
+// packagePath reads a path by its shape:
+//
+//	/packages/23/bd/18d1…/litellm-1.107.0-py3-none-any.whl[.metadata]
+//	/repository/pypi/packages/litellm/1.107.0/litellm-1.107.0.tar.gz     Nexus
+//	/api/pypi/all/packages/packages/23/bd/…/litellm-1.107.0.tar.gz      Artifactory
+//	/root/pypi/+f/36e/ec59b63bb852e/litellm-1.107.0.tar.gz              devpi
+//	/simple/litellm/   /root/pypi/+simple/litellm/   /pypi/litellm/json
+//	/@acme/ui/-/ui-1.2.3.tgz   /left-pad/-/left-pad-1.3.0.tgz
+func packagePath(path string) (item timeline.Item, kind pathKind) {
+	if dir, file, ok := strings.Cut(path, "/-/"); ok && strings.HasSuffix(file, ".tgz") {
+		return npmFile(dir, file)
+	}
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	if d, ok := evidence.ParseDist(last); ok && (d.Wheel || strings.Contains(path, "/packages/") || strings.Contains(path, "/+f/")) {
+		kind = wholeFile
+		if d.Metadata {
+			kind = metadata
+		}
+		return timeline.Item{Artifact: timeline.PURL("pypi", "", d.Name, d.Version)}, kind
+	}
+	w := strings.Split(strings.Trim(path, "/"), "/")
+	n := len(w)
+	name := ""
+	switch {
+	case n >= 2 && (w[n-2] == "simple" || w[n-2] == "+simple"):
+		name = w[n-1]
+	case n == 3 && w[0] == "pypi" && w[2] == "json", n == 4 && w[0] == "pypi" && w[3] == "json":
+		name = w[1]
+	}
+	if evidence.IsDistName(name) {
+		return timeline.Item{Artifact: timeline.PURL("pypi", "", name, "")}, indexPage
+	}
+	return timeline.Item{}, noPath
+}
+
+// npmFile reads a tarball's path; the file must repeat the package's name.
+func npmFile(dir, file string) (timeline.Item, pathKind) {
+	if p, err := url.PathUnescape(dir); err == nil {
+		dir = p
+	}
+	w := strings.Split(strings.TrimPrefix(dir, "/"), "/")
+	name := w[len(w)-1]
+	version, ok := strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), name+"-")
+	if !ok || name == "" || version == "" || version[0] < '0' || version[0] > '9' || strings.ContainsAny(version, "/ ") {
+		return timeline.Item{}, noPath
+	}
+	scope := ""
+	if len(w) > 1 && strings.HasPrefix(w[len(w)-2], "@") {
+		scope = w[len(w)-2]
+	}
+	return timeline.Item{Artifact: timeline.PURL("npm", scope, name, version)}, wholeFile
+}

@@ -1,0 +1,135 @@
+package tool
+
+import (
+	"bytes"
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// logfmt walks over key=value pairs as logrus writes them; what stands between
+// them is passed over.
+// https://pkg.go.dev/github.com/sirupsen/logrus#TextFormatter
+type logfmt struct {
+	key, value []byte // value as written, with its quotes
+	rest       []byte
+}
+
+func (f *logfmt) next() bool {
+	for len(f.rest) > 0 {
+		f.rest = bytes.TrimLeft(f.rest, " ")
+		n := bytes.IndexAny(f.rest, "= ")
+		if n < 0 {
+			return false
+		}
+		if f.rest[n] == ' ' {
+			f.rest = f.rest[n:]
+			continue
+		}
+		f.key, f.rest = f.rest[:n], f.rest[n+1:]
+		end := bytes.IndexByte(f.rest, ' ')
+		if len(f.rest) > 0 && f.rest[0] == '"' {
+			end = quoted(f.rest)
+		}
+		if end < 0 {
+			end = len(f.rest)
+		}
+		f.value, f.rest = f.rest[:end], f.rest[end:]
+		return true
+	}
+	return false
+}
+
+// quoted returns the length of the quoted string that b starts with, -1 when
+// it does not end: a pager cut the line.
+func quoted(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// plain drops the quotes around a value.
+func plain(value []byte) []byte {
+	if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
+		return value[1 : len(value)-1]
+	}
+	return value
+}
+
+// daemonLine is a line of a container runtime:
+//
+//	time="2026-10-21T12:44:02.118203913Z" level=info msg="image pulled" digest="sha256:…" remote="docker.io/library/redis:7.4"
+type daemonLine struct {
+	stamp, msg, digest, remote, id, name []byte
+	buf                                  []byte
+}
+
+// parse reads the line; msg is unquoted.
+func (d *daemonLine) parse(text []byte) bool {
+	*d = daemonLine{buf: d.buf}
+	f := logfmt{rest: bytes.TrimLeft(text, " \t")}
+	for f.next() {
+		switch string(f.key) {
+		case "time":
+			d.stamp = plain(f.value)
+		case "msg":
+			d.msg = f.value
+		case "digest":
+			d.digest = plain(f.value)
+		case "remote":
+			d.remote = plain(f.value)
+		case "id":
+			d.id = plain(f.value)
+		case "name":
+			d.name = plain(f.value)
+		}
+	}
+	if len(d.msg) > 0 && d.msg[0] == '"' {
+		if text, buf, ok := evidence.UnquoteJSON(d.msg, d.buf); ok {
+			d.msg, d.buf = text, buf
+		} else {
+			d.msg = d.msg[1:] // cut
+		}
+	}
+	return len(d.stamp) > 0 && len(d.msg) > 0
+}
+
+// event records an event at the line's own time, which is finer than that of
+// the frame and has its zone.
+func (d *daemonLine) event(o *evidence.Out, a timeline.Action, items ...timeline.Item) {
+	span := evidence.ISOStamp(d.stamp, &o.Times)
+	if span.From == timeline.Beginning {
+		span = timeline.Span{}
+	}
+	o.Event(timeline.Event{Action: a, Items: items, Span: span})
+}
+
+// image makes an item of a reference as a daemon writes it and the digest that
+// the registry answered with, if any. A digest that the line cut is none, and
+// what was asked by digest has no tag.
+func image(ref, digest string) (timeline.Item, bool) {
+	name, at, byDigest := strings.Cut(ref, "@")
+	r, ok := timeline.ParseImage(name)
+	if !ok {
+		return timeline.Item{}, false
+	}
+	if byDigest && strings.LastIndexByte(name, ':') <= strings.LastIndexByte(name, '/') {
+		r.Tag = ""
+	}
+	r.Digest = timeline.SHA256(digest)
+	if r.Digest == "" {
+		r.Digest = timeline.SHA256(at)
+	}
+	item := timeline.Item{Artifact: r.String()}
+	if r.Digest != "" {
+		item.Digests = []timeline.Digest{{Value: r.Digest}}
+	}
+	return item, true
+}
