@@ -28,5 +28,6 @@ var Formats = []evidence.Format{
 	tool.Dockerd,
 	tool.Containerd,
 	tool.CRIO,
+	tool.Echo,
 	tool.GitHubAction,
 }

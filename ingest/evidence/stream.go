@@ -139,6 +139,7 @@ type Op struct {
 
 	taken    bool  // a tool's output was taken for this command's
 	since    int64 // number of the newest operation when it was taken
+	script   bool  // echoed as a line of a script, before the script ran
 	answered bool
 	opaque   []timeline.Item
 	mark     Mark
@@ -151,17 +152,31 @@ func (op *Op) Answer() { op.answered = true }
 // Command registers a command that was echoed in the current stream. opaque
 // lists what an opaque event is made of when no output answers it: nil makes
 // none.
-func (o *Out) Command(tool, command string, quiet bool, opaque []timeline.Item) *Op {
-	op := o.newOp(tool, command)
-	op.Quiet, op.opaque, op.mark = quiet, opaque, o.Mark()
+//
+// A shell that traces prints a command of a script again when it runs: traced
+// reports that the command stands for one that was registered before.
+func (o *Out) Command(tool, command string, quiet bool, opaque []timeline.Item) (op *Op, traced bool) {
 	s := o.stream
+	script := o.line != nil && o.line.Echo
+	if !script {
+		for _, op := range s.commands {
+			if op.script && !op.taken && op.Tool == tool && op.Op.Command == Redact(command) {
+				op.script = false
+				o.ops++
+				s.asked = o.ops
+				return op, true
+			}
+		}
+	}
+	op = o.newOp(tool, command)
+	op.Quiet, op.opaque, op.mark, op.script = quiet, opaque, o.Mark(), script
 	if len(s.commands) >= maxCommands {
 		o.finish(s.commands[0], timeline.OpOpen)
 		s.commands = s.commands[1:]
 	}
 	s.commands = append(s.commands, op)
 	s.asked = op.Number
-	return op
+	return op, false
 }
 
 // maxCommands bounds the echoed commands of one step that wait for output.

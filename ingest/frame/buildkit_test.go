@@ -16,7 +16,7 @@ type shell struct{}
 
 func (shell) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if l.Echo {
-		op := o.Command("shell", string(l.Text), false, []timeline.Item{{Ref: string(l.Text)}})
+		op, _ := o.Command("shell", string(l.Text), false, []timeline.Item{{Ref: string(l.Text)}})
 		o.Emit(timeline.Require, op, timeline.Item{Ref: string(l.Text)})
 		return evidence.Done
 	}

@@ -1,0 +1,297 @@
+package tool
+
+import (
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// ask is what one command asks of a registry.
+type ask struct {
+	tool    string // whose output answers it
+	kind    string // purl type, or "image"
+	items   []timeline.Item
+	unnamed bool // it fetches what it does not name
+	quiet   bool // it prints no versions
+	none    bool // it fetches nothing, but its output is read
+}
+
+// name adds a package, or says that the word names none.
+func (a *ask) name(it timeline.Item, ok bool) {
+	if !ok {
+		a.unnamed = true
+		return
+	}
+	a.items = append(a.items, it)
+}
+
+// variable reports whether the value of a word is not known: a variable, a
+// substitution, a template.
+func variable(w string) bool { return strings.ContainsAny(w, "$`{%*") }
+
+// asking says what programs ask for, by name. A command that asks for nothing
+// returns nil.
+var asking = map[string]func(name string, args []string) *ask{
+	"uv": uvAsk, "uvx": uvxAsk, "pipx": pipxAsk, "poetry": poetryAsk, "pipenv": poetryAsk, "pdm": poetryAsk,
+	"pip-sync": func(string, []string) *ask { return &ask{tool: "pip", kind: "pypi", unnamed: true} },
+	"conda":    condaAsk, "mamba": condaAsk, "micromamba": condaAsk,
+	"npm": npmAsk, "pnpm": npmAsk, "yarn": npmAsk, "bun": npmAsk, "npx": npxAsk, "pnpx": npxAsk, "bunx": npxAsk,
+	"apt-get": aptAsk, "apt": aptAsk, "apk": apkAsk, "yum": rpmAsk, "dnf": rpmAsk, "microdnf": rpmAsk, "zypper": rpmAsk,
+	"gem": gemAsk, "bundle": bundleAsk, "go": goAsk, "cargo": cargoAsk,
+	"docker": dockerAsk, "podman": dockerAsk, "nerdctl": dockerAsk, "buildah": dockerAsk, "crictl": dockerAsk,
+}
+
+// askOf returns what a program with these words asks for, nil for nothing.
+func askOf(name string, args []string) *ask {
+	if isPip(name) {
+		return pipAsk("pip", args)
+	}
+	if f := asking[name]; f != nil {
+		return f(name, args)
+	}
+	return nil
+}
+
+// isPip knows pip, pip3, pip3.12.
+func isPip(name string) bool {
+	v, ok := strings.CutPrefix(name, "pip")
+	return ok && strings.Trim(v, "0123456789.") == ""
+}
+
+// isPython knows python, python3, python3.12, py.
+func isPython(name string) bool {
+	v, ok := strings.CutPrefix(name, "python")
+	return ok && strings.Trim(v, "0123456789.") == "" || name == "py" || name == "pypy3"
+}
+
+// pipValued are the options of pip and uv that take a word.
+var pipValued = wordSet("-r -c -e -i -t -f -d -w -b -C -p -P -o --requirement --requirements --constraint --constraints --editable --index-url --extra-index-url " +
+	"--find-links --target --platform --python-version --implementation --abi --root --prefix --src --upgrade-strategy " +
+	"--config-settings --config-setting --global-option --install-option --build-option --no-binary --only-binary --progress-bar --root-user-action " +
+	"--report --cache-dir --log --proxy --retries --timeout --exists-action --trusted-host --cert --client-cert --python " +
+	"--use-feature --use-deprecated --keyring-provider --dest --wheel-dir --group --index --default-index --index-strategy " +
+	"--with --with-requirements --with-editable --from --extra --only-group --no-group --package --directory --project " +
+	"--override --overrides --resolution --prerelease --exclude-newer --link-mode --upgrade-package --reinstall-package " +
+	"--torch-backend --config-file --color --build-constraints --build-constraint --no-build-package --no-binary-package " +
+	"--output-file --no-install-package --script --tag --branch --rev --bounds --marker --env-file --refresh-package --spec")
+
+var pipQuiet = []string{"-q", "--quiet", "--silent"}
+
+// pipAsk reads the words behind "pip" and "uv pip".
+func pipAsk(tool string, args []string) *ask {
+	f, plain := splitFlags(args, pipValued)
+	if len(plain) == 0 || f.has("--help", "-h", "--version", "-V") {
+		return nil
+	}
+	a := &ask{tool: tool, kind: "pypi", quiet: f.has(pipQuiet...)}
+	switch plain[0] {
+	case "install", "download", "wheel":
+	case "sync":
+		a.unnamed = true
+		return a
+	case "uninstall", "compile":
+		a.none = true
+		return a
+	default:
+		return nil
+	}
+	a.python(plain[1:])
+	a.unnamed = a.unnamed || f.has("-r", "--requirement", "--requirements", "--group")
+	for _, e := range append(f["-e"], f["--editable"]...) {
+		a.name(pythonWord(e))
+	}
+	if len(a.items) == 0 && !a.unnamed {
+		return nil
+	}
+	return a
+}
+
+func (a *ask) python(names []string) {
+	for _, w := range names {
+		a.name(pythonWord(w))
+	}
+}
+
+// pythonWord reads one thing to install: a requirement, a file, an address.
+func pythonWord(w string) (timeline.Item, bool) {
+	if variable(w) {
+		return timeline.Item{}, false
+	}
+	if d, ok := evidence.ParseDist(w); ok {
+		return distItem(d), true
+	}
+	if r, rest, ok := evidence.ParseRequirement(w); ok {
+		if rest = strings.TrimLeft(rest, " "); (rest == "" || rest[0] == ';') && !strings.HasSuffix(r.Name, ".txt") {
+			return r.Item(), true
+		}
+	}
+	if _, egg, ok := strings.Cut(w, "#egg="); ok {
+		egg, _, _ = strings.Cut(egg, "&")
+		if r, rest, ok := evidence.ParseRequirement(egg); ok && rest == "" {
+			it := r.Item()
+			it.Ref = evidence.Redact(w)
+			return it, true
+		}
+	}
+	return timeline.Item{}, false
+}
+
+// atVersion reads "ruff@0.5.0" and "ruff@latest", as uv and npm write it.
+func atVersion(kind, w string) (timeline.Item, bool) {
+	i := strings.LastIndexByte(w, '@')
+	if i <= 0 {
+		return timeline.Item{}, false
+	}
+	name, version := w[:i], w[i+1:]
+	it := timeline.Item{Artifact: timeline.PURL(kind, "", name, ""), Ref: version}
+	if exactVersion(version) {
+		it.Artifact = timeline.PURL(kind, "", name, version)
+	}
+	return it, version != ""
+}
+
+// exactVersion reports whether text names one version: three numbers at least,
+// or a version of Python's with two.
+func exactVersion(text string) bool {
+	return strings.Count(text, ".") >= 1 && text[0] >= '0' && text[0] <= '9' && !strings.ContainsAny(text, "xX*^~<>| ")
+}
+
+// uvAsk reads uv's commands. https://docs.astral.sh/uv/reference/cli/
+func uvAsk(_ string, args []string) *ask {
+	global, rest := leadingFlags(args, pipValued)
+	if len(rest) == 0 || global.has("--help", "-h", "--version", "-V") {
+		return nil
+	}
+	sub, rest := rest[0], rest[1:]
+	switch sub {
+	case "pip":
+		a := pipAsk("uv", rest)
+		if a != nil {
+			a.quiet = a.quiet || global.has(pipQuiet...)
+		}
+		return a
+	case "tool":
+		if len(rest) == 0 {
+			return nil
+		}
+		if rest[0] == "run" {
+			return uvxAsk("uvx", rest[1:])
+		}
+		if rest[0] != "install" && rest[0] != "upgrade" {
+			return nil
+		}
+		sub, rest = "add", rest[1:]
+	case "run":
+		return uvRun(rest)
+	}
+	f, plain := splitFlags(rest, pipValued)
+	if f.has("--help", "-h") {
+		return nil
+	}
+	a := &ask{tool: "uv", kind: "pypi", quiet: f.has(pipQuiet...) || global.has(pipQuiet...)}
+	switch sub {
+	case "add":
+		for _, w := range plain {
+			a.uvWord(w)
+		}
+		a.python(f["--with"])
+		a.unnamed = a.unnamed || f.has("-r", "--requirements")
+	case "sync":
+		a.unnamed = true
+	case "lock", "remove", "export":
+		a.none = true
+	default:
+		return nil
+	}
+	return a
+}
+
+func (a *ask) uvWord(w string) {
+	if it, ok := atVersion("pypi", w); ok && !strings.ContainsAny(w, ":/ $") {
+		a.items = append(a.items, it)
+		return
+	}
+	a.name(pythonWord(w))
+}
+
+// uvRun reads "uv run --with x command". uv says so when it installs anything
+// for the project, so silence is an answer there.
+func uvRun(args []string) *ask {
+	f, _ := leadingFlags(args, pipValued)
+	a := &ask{tool: "uv", kind: "pypi", quiet: f.has(pipQuiet...)}
+	for _, with := range f["--with"] {
+		a.python(strings.Split(with, ","))
+	}
+	a.none = len(a.items) == 0 && !a.unnamed
+	return a
+}
+
+// uvxAsk reads "uvx [--from x] [--with y] tool[@version]".
+func uvxAsk(_ string, args []string) *ask {
+	f, plain := leadingFlags(args, pipValued)
+	if len(plain) == 0 || f.has("--help", "-h", "--version") {
+		return nil
+	}
+	a := &ask{tool: "uv", kind: "pypi", quiet: f.has(pipQuiet...)}
+	if from := f["--from"]; from != nil {
+		a.uvWord(from[0])
+	} else {
+		a.uvWord(plain[0])
+	}
+	for _, with := range f["--with"] {
+		a.python(strings.Split(with, ","))
+	}
+	return a
+}
+
+// pipxAsk reads pipx. https://pipx.pypa.io/stable/docs/
+func pipxAsk(_ string, args []string) *ask {
+	f, plain := splitFlags(args, pipValued)
+	if len(plain) < 2 || f.has("--help", "-h", "--version") {
+		return nil
+	}
+	a := &ask{tool: "pipx", kind: "pypi", quiet: f.has(pipQuiet...)}
+	switch plain[0] {
+	case "install", "upgrade":
+		a.python(plain[1:])
+	case "run":
+		plain = plain[1:2]
+		if spec := f["--spec"]; spec != nil {
+			plain = spec[:1]
+		}
+		a.python(plain)
+	case "inject":
+		a.python(plain[2:])
+	default:
+		return nil
+	}
+	return a
+}
+
+// poetryAsk reads poetry, pipenv and pdm, which agree on these words.
+func poetryAsk(name string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-G -E -C -P --group --extras --source --with --without --only --directory --project --python --python-version -i --index --categories"))
+	if len(plain) == 0 || f.has("--help", "-h", "--version", "-V", "--dry-run") {
+		return nil
+	}
+	a := &ask{tool: name, kind: "pypi", quiet: f.has(pipQuiet...)}
+	if plain[0] == "self" {
+		plain = plain[1:]
+	}
+	switch {
+	case len(plain) == 0:
+		return nil
+	case plain[0] == "add", plain[0] == "install" && name == "pipenv" && len(plain) > 1:
+		for _, w := range plain[1:] {
+			a.uvWord(w)
+		}
+	case plain[0] == "install", plain[0] == "update", plain[0] == "sync":
+		a.unnamed = true
+	case plain[0] == "lock", plain[0] == "remove":
+		a.none = true
+	default:
+		return nil
+	}
+	return a
+}

@@ -1,0 +1,334 @@
+package tool
+
+import (
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// condaAsk reads conda, mamba and micromamba.
+// https://docs.conda.io/projects/conda/en/stable/commands/install.html
+func condaAsk(_ string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-n -p -c -f --name --prefix --channel --file --solver --repodata-fn --override-channels-file"))
+	if len(plain) == 0 || f.has("--help", "-h", "--dry-run", "-d") {
+		return nil
+	}
+	a := &ask{tool: "conda", kind: "conda", quiet: f.has("-q", "--quiet")}
+	if plain[0] == "env" && len(plain) > 1 && (plain[1] == "create" || plain[1] == "update") {
+		a.unnamed = true
+		return a
+	}
+	if plain[0] != "install" && plain[0] != "create" && plain[0] != "update" && plain[0] != "upgrade" {
+		return nil
+	}
+	for _, w := range plain[1:] {
+		a.name(condaWord(w))
+	}
+	a.unnamed = a.unnamed || f.has("--file", "-f", "--all")
+	if len(a.items) == 0 && !a.unnamed {
+		return nil
+	}
+	return a
+}
+
+// condaWord reads "conda-forge::numpy=1.26.4" or "python>=3.11".
+func condaWord(w string) (timeline.Item, bool) {
+	if _, name, ok := strings.Cut(w, "::"); ok {
+		w = name
+	}
+	n := strings.IndexAny(w+"=", "=<>!~ ")
+	name, spec := w[:n], w[n:]
+	if variable(w) || !evidence.IsDistName(strings.TrimLeft(name, "_")) {
+		return timeline.Item{}, false
+	}
+	it := timeline.Item{Artifact: timeline.PURL("conda", "", name, ""), Ref: spec}
+	if v := strings.TrimLeft(spec, "="); spec != v && len(spec)-len(v) == 2 && exactVersion(v) {
+		it.Artifact = timeline.PURL("conda", "", name, v)
+	}
+	return it, true
+}
+
+var npmValued = wordSet("-C -w --prefix --registry --workspace --filter --cwd --cache --tag --loglevel --userconfig -p --package --network-timeout --mutex")
+
+// npmAsk reads npm, pnpm, yarn and bun. None of them prints the versions it
+// installs.
+func npmAsk(name string, args []string) *ask {
+	f, plain := splitFlags(args, npmValued)
+	if f.has("--help", "-h", "--version", "-v", "--dry-run") {
+		return nil
+	}
+	a := &ask{tool: name, kind: "npm", quiet: true}
+	if len(plain) == 0 {
+		if name != "yarn" {
+			return nil
+		}
+		plain = []string{"install"} // a bare yarn installs
+	}
+	if plain[0] == "global" && name == "yarn" {
+		plain = plain[1:]
+	}
+	if len(plain) == 0 {
+		return nil
+	}
+	switch plain[0] {
+	case "install", "i", "add", "in":
+		a.npm(plain[1:])
+		a.unnamed = a.unnamed || len(plain) == 1
+	case "update", "up", "upgrade":
+		a.npm(plain[1:])
+		a.unnamed = a.unnamed || len(plain) == 1
+	case "ci", "clean-install", "install-test", "it", "cit":
+		a.unnamed = true
+	case "exec", "dlx", "x":
+		if packages := append(f["-p"], f["--package"]...); packages != nil {
+			a.npm(packages)
+		} else if len(plain) > 1 {
+			a.npm(plain[1:2])
+		} else {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return a
+}
+
+// npxAsk reads npx: it fetches what is not there.
+func npxAsk(name string, args []string) *ask {
+	f, plain := leadingFlags(args, npmValued)
+	packages := append(f["-p"], f["--package"]...)
+	if packages == nil && len(plain) > 0 {
+		packages = plain[:1]
+	}
+	if len(packages) == 0 || f.has("--help", "-h", "--version", "--no-install", "--no") {
+		return nil
+	}
+	a := &ask{tool: name, kind: "npm", quiet: true}
+	a.npm(packages)
+	return a
+}
+
+func (a *ask) npm(names []string) {
+	for _, w := range names {
+		local := strings.HasPrefix(w, ".") || strings.HasPrefix(w, "/") || strings.Contains(w, ":") || strings.HasSuffix(w, ".tgz") ||
+			strings.Contains(w, "/") && !strings.HasPrefix(w, "@")
+		if local || variable(w) || w == "" {
+			a.unnamed = true
+			continue
+		}
+		it, ok := atVersion("npm", w)
+		if ok && strings.Count(it.Ref, ".") < 2 { // 1.2 is a range here
+			it.Artifact, _, _ = strings.Cut(it.Artifact, "@"+it.Ref)
+		}
+		if !ok {
+			it = timeline.Item{Artifact: timeline.PURL("npm", "", w, "")}
+		}
+		a.items = append(a.items, it)
+	}
+}
+
+// aptAsk reads apt and apt-get. -qq hides what is done, -q does not.
+func aptAsk(_ string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-o -t -c -a --option --target-release --config-file"))
+	if len(plain) == 0 || f.has("--help", "-h", "-s", "--simulate", "--dry-run") {
+		return nil
+	}
+	a := &ask{tool: "apt", kind: "deb", quiet: len(f["-q"]) > 1}
+	switch plain[0] {
+	case "install":
+		a.packages(plain[1:], "=")
+	case "upgrade", "dist-upgrade", "full-upgrade", "build-dep":
+		a.unnamed = true
+	default:
+		return nil
+	}
+	return a
+}
+
+// apkAsk reads apk add.
+func apkAsk(_ string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-t -X -p --virtual --repository --root --arch --keys-dir --repositories-file"))
+	if len(plain) == 0 || f.has("--help", "-h", "--simulate", "-s") {
+		return nil
+	}
+	a := &ask{tool: "apk", kind: "apk", quiet: f.has("-q", "--quiet")}
+	switch plain[0] {
+	case "add":
+		a.packages(plain[1:], "=<>~")
+	case "upgrade":
+		a.unnamed = true
+	default:
+		return nil
+	}
+	return a
+}
+
+// rpmAsk reads yum, dnf and zypper.
+func rpmAsk(name string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-c -x --enablerepo --disablerepo --repo --setopt --installroot --releasever"))
+	if len(plain) == 0 || f.has("--help", "-h") {
+		return nil
+	}
+	a := &ask{tool: name, kind: "rpm", quiet: f.has("-q", "--quiet")}
+	switch plain[0] {
+	case "install", "in", "reinstall":
+		a.packages(plain[1:], "=")
+	case "update", "upgrade", "groupinstall", "builddep":
+		a.unnamed = true
+	default:
+		return nil
+	}
+	return a
+}
+
+// packages reads names of a system's packages with what may follow them.
+func (a *ask) packages(names []string, operators string) {
+	for _, w := range names {
+		n := strings.IndexAny(w+operators[:1], operators)
+		name, spec := w[:n], w[n:]
+		name, _, _ = strings.Cut(name, ":")
+		if variable(w) || strings.Contains(name, "/") || !evidence.IsDistName(strings.Trim(name, "+")) {
+			a.unnamed = true
+			continue
+		}
+		it := timeline.Item{Artifact: timeline.PURL(a.kind, "", name, ""), Ref: spec}
+		if v, ok := strings.CutPrefix(spec, "="); ok && v != "" {
+			it.Artifact = timeline.PURL(a.kind, "", name, v)
+		}
+		a.items = append(a.items, it)
+	}
+}
+
+// gemAsk reads gem install.
+func gemAsk(_ string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-v -i -n -s -p --version --install-dir --bindir --source"))
+	if len(plain) < 2 || plain[0] != "install" && plain[0] != "update" || f.has("--help", "-h") {
+		return nil
+	}
+	a := &ask{tool: "gem", kind: "gem", quiet: f.has("-q", "--quiet", "--silent")}
+	version := append(f["-v"], f["--version"]...)
+	for _, w := range plain[1:] {
+		if variable(w) || strings.ContainsAny(w, "/") {
+			a.unnamed = true
+			continue
+		}
+		it := timeline.Item{Artifact: timeline.PURL("gem", "", w, "")}
+		if len(version) > 0 {
+			it.Ref = version[0]
+			if exactVersion(version[0]) {
+				it.Artifact = timeline.PURL("gem", "", w, version[0])
+			}
+		}
+		a.items = append(a.items, it)
+	}
+	return a
+}
+
+// bundleAsk reads bundle install, which prints versions only for some gems.
+func bundleAsk(_ string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("--path --jobs --retry --without --with --gemfile -j"))
+	if f.has("--help", "-h") || len(plain) > 0 && plain[0] != "install" && plain[0] != "update" {
+		return nil
+	}
+	return &ask{tool: "bundle", kind: "gem", unnamed: true, quiet: f.has("-q", "--quiet")}
+}
+
+// goAsk reads go install, go get and go mod download.
+func goAsk(_ string, args []string) *ask {
+	if len(args) == 0 {
+		return nil
+	}
+	f, plain := splitFlags(args, wordSet("-o -ldflags -tags -mod -modfile -C"))
+	if f.has("--help", "-h") || len(plain) == 0 {
+		return nil
+	}
+	a := &ask{tool: "go", kind: "golang", quiet: true}
+	switch {
+	case plain[0] == "install" || plain[0] == "get":
+		for _, w := range plain[1:] {
+			module, version, ok := strings.Cut(w, "@")
+			if !ok && plain[0] == "install" || variable(w) || !strings.Contains(module, ".") || strings.HasPrefix(module, ".") {
+				continue // a package of this module
+			}
+			it := timeline.Item{Artifact: "pkg:golang/" + module, Ref: version}
+			if strings.HasPrefix(version, "v") && strings.Count(version, ".") >= 2 {
+				it.Artifact += "@" + version
+			}
+			a.items = append(a.items, it)
+		}
+		if len(a.items) == 0 {
+			return nil
+		}
+	case plain[0] == "mod" && len(plain) > 1 && (plain[1] == "download" || plain[1] == "tidy"):
+		a.unnamed = true
+	default:
+		return nil
+	}
+	return a
+}
+
+// cargoAsk reads cargo install.
+func cargoAsk(_ string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("--version --vers --git --branch --tag --rev --path --root --features -F --profile --target --registry --index -j"))
+	if len(plain) == 0 || plain[0] != "install" && plain[0] != "fetch" || f.has("--help", "-h", "--path") {
+		return nil
+	}
+	a := &ask{tool: "cargo", kind: "cargo", quiet: true}
+	for _, w := range plain[1:] {
+		it, ok := atVersion("cargo", w)
+		if !ok {
+			it = timeline.Item{Artifact: timeline.PURL("cargo", "", w, "")}
+		}
+		a.name(it, !variable(w))
+	}
+	a.unnamed = a.unnamed || len(a.items) == 0
+	return a
+}
+
+// runValued are the options of docker run and create that take a word.
+var runValued = wordSet("-a -c -e -h -l -m -p -u -v -w --add-host --annotation --attach --blkio-weight --cap-add --cap-drop --cgroup-parent " +
+	"--cgroupns --cidfile --cpu-period --cpu-quota --cpu-shares --cpus --cpuset-cpus --cpuset-mems --detach-keys --device --dns --dns-option " +
+	"--dns-search --domainname --entrypoint --env --env-file --expose --gpus --group-add --health-cmd --health-interval --health-retries " +
+	"--health-start-period --health-timeout --hostname --ip --ip6 --ipc --isolation --label --label-file --link --log-driver --log-opt " +
+	"--mac-address --memory --memory-reservation --memory-swap --mount --name --net --net-alias --network --network-alias --oom-score-adj --pid " +
+	"--pids-limit --platform --publish --pull --restart --runtime --security-opt --shm-size --stop-signal --stop-timeout --storage-opt --sysctl " +
+	"--tmpfs --ulimit --user --userns --uts --volume --volume-driver --volumes-from --workdir --pod --authfile --creds --arch --os --variant --secret")
+
+// runBare are those that take none; an option of neither list may take a word,
+// and then the image cannot be told.
+var runBare = wordSet("-d -i -t -P -q --detach --interactive --tty --rm --init --privileged --read-only --publish-all --quiet --no-healthcheck " +
+	"--oom-kill-disable --sig-proxy --replace --tls-verify --disable-content-trust --use-api-socket --help -a --all-tags --all")
+
+// dockerAsk reads pull and run of docker and its kin: the image with its tag.
+func dockerAsk(name string, args []string) *ask {
+	global, rest := leadingFlags(args, wordSet("-H -l -c --host --log-level --config --context --tlscacert --tlscert --tlskey --root --runroot -r --runtime-endpoint"))
+	if len(rest) > 0 && (rest[0] == "image" || rest[0] == "container") {
+		rest = rest[1:]
+	}
+	if len(rest) == 0 || global.has("--help") {
+		return nil
+	}
+	sub := rest[0]
+	switch {
+	case sub == "pull":
+	case name == "buildah" && sub == "from":
+	case sub == "run" && name != "buildah", sub == "create" && name != "buildah" && name != "crictl":
+	default:
+		return nil
+	}
+	f, plain := leadingFlags(rest[1:], runValued)
+	for opt := range f {
+		if !runValued[opt] && !runBare[opt] || opt == "--help" {
+			return nil
+		}
+	}
+	if len(plain) == 0 || variable(plain[0]) {
+		return nil
+	}
+	image := timeline.NormalizeImage(plain[0])
+	if image == "" {
+		return nil
+	}
+	return &ask{tool: name, kind: "image", items: []timeline.Item{{Artifact: image}}, quiet: f.has("-q", "--quiet")}
+}

@@ -1,0 +1,271 @@
+package tool
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// Echo is a command that a log shows before its output: a script's lines, a
+// shell that traces, the RUN of a build.
+// https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html
+var Echo = evidence.Format{
+	Name:   "command-echo",
+	Shape:  evidence.ToolShape,
+	Title:  "commands shown before their output (set -x, script lines, RUN)",
+	Proves: "what pip, uv, poetry, conda, npm, apt, docker and others were told to fetch; a freeze, list or show of what is installed",
+	Cannot: "that the command succeeded, and which version a command without output got",
+	Doc:    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
+	Sample: "made with dash and bash, and written by hand after the programs' documentation",
+	Starts: []string{"+ ", "++", "$ ", "[90m$", `Running "`},
+	// A command is always given to its own tool first.
+	Commands: true,
+	Tool:     func() evidence.Parser { return &echo{} },
+}
+
+type echo struct {
+	open   []byte // a command whose quotes are not closed yet
+	here   string // delimiter of the here-document being read
+	listed listing
+	pulled map[string]bool // images that a command here pulled: a later run finds them
+}
+
+// maxNesting bounds "sh -c" inside "sh -c".
+const maxNesting = 4
+
+// Line reads one line.
+func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
+	if l.Echo {
+		return e.script(l.Text, o)
+	}
+	if command, ok := traced(l.Text); ok {
+		e.listed.stop(o)
+		if e.command(command, o, 0) {
+			return evidence.Done
+		}
+		return evidence.Miss
+	}
+	return e.listed.line(l.Text, o)
+}
+
+// traced takes the mark off a line that a shell or a runner prints before it
+// runs a command:
+//
+//   - pip install -q litellm
+//     ++ docker pull redis:7
+//     $ pip install -r requirements.txt
+//     [90m$ docker compose pull
+//     Running "install" command: `npm ci`...
+func traced(line []byte) (command string, ok bool) {
+	text := bytes.TrimLeft(line, " \t")
+	if rest, ok := bytes.CutPrefix(text, []byte(`Running "`)); ok {
+		_, rest, ok = bytes.Cut(rest, []byte("command: `"))
+		end := bytes.LastIndexByte(rest, '`')
+		if !ok || end < 0 {
+			return "", false
+		}
+		return string(rest[:end]), true
+	}
+	if rest, ok := bytes.CutPrefix(text, []byte("[90m$")); ok {
+		return string(bytes.TrimPrefix(rest, []byte("[0m"))), true
+	}
+	if len(line) != len(text) && text[0] == '+' {
+		return "", false // a row of uv, a difference
+	}
+	mark := len(text) - len(bytes.TrimLeft(text, "+"))
+	if mark == 0 && text[0] == '$' {
+		mark = 1
+	}
+	if mark == 0 || len(text) < mark+2 || text[mark] != ' ' || text[mark+1] == ' ' || len(text) > maxCommand {
+		return "", false
+	}
+	return string(text[mark+1:]), true
+}
+
+// script reads a line of a script. A command goes on while its quotes are
+// open; what a here-document writes is no command.
+func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
+	if e.here != "" {
+		if string(bytes.TrimSpace(text)) == e.here {
+			e.here = ""
+		}
+		return evidence.Done
+	}
+	e.listed.stop(o)
+	if e.open == nil {
+		if command, ok := traced(text); ok {
+			text = []byte(command)
+		}
+	}
+	joined := append(e.open, text...)
+	_, here, open := shellCommands(string(joined))
+	if open && len(joined) < maxCommand {
+		if bytes.HasSuffix(joined, []byte(`\`)) {
+			joined = joined[:len(joined)-1]
+		}
+		e.open = append(append([]byte(nil), joined...), '\n')
+		return evidence.Done
+	}
+	e.open = nil
+	e.command(string(joined), o, 0)
+	e.here = here
+	return evidence.Done
+}
+
+// command reads a command line; it reports whether some tool's command is in it.
+func (e *echo) command(line string, o *evidence.Out, depth int) (known bool) {
+	if instructed(line) {
+		line = strings.TrimPrefix(evidence.Instruction(line), "RUN ")
+	}
+	commands, _, _ := shellCommands(line)
+	for _, c := range commands {
+		if e.simple(c, line, o, depth) {
+			known = true
+		}
+	}
+	return known
+}
+
+// instructed reports whether a command is written as in a Dockerfile or in the
+// history of an image, where a shell's command is not quoted.
+func instructed(line string) bool {
+	return strings.HasPrefix(line, "RUN ") || strings.HasPrefix(line, "/bin/sh -c ") && !strings.HasPrefix(line[11:], "'") && !strings.HasPrefix(line[11:], `"`) ||
+		strings.HasPrefix(line, "|") && strings.Contains(line, " -c ")
+}
+
+// simple reads one simple command.
+func (e *echo) simple(c shellCommand, line string, o *evidence.Out, depth int) bool {
+	name, args := unwrap(c.words)
+	if depth >= maxNesting {
+		return false
+	}
+	if inner, ok := inside(name, args); ok {
+		if len(inner) == 1 { // sh -c 'several commands'
+			return e.command(inner[0], o, depth+1)
+		}
+		return e.simple(shellCommand{inner, c.muted}, line, o, depth+1)
+	}
+	if e.listed.asked(name, args, c.muted, o) {
+		return true
+	}
+	a := askOf(name, args)
+	if a != nil {
+		if a.kind == "image" {
+			e.image(a, args)
+		}
+		a.emit(strings.Join(c.words, " "), c.muted, o)
+	}
+	if after := behind(name, args); after != nil {
+		return e.simple(shellCommand{after, c.muted}, line, o, depth+1) || a != nil
+	}
+	return a != nil
+}
+
+// image notes what is pulled. A container made of an image that was just pulled
+// asks for nothing more.
+func (e *echo) image(a *ask, args []string) {
+	name := a.items[0].Artifact
+	if e.pulled[name] && !slices.Contains(args, "pull") && !slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "--pull") }) {
+		a.items, a.none = nil, true
+		return
+	}
+	if e.pulled == nil || len(e.pulled) > maxPulled {
+		e.pulled = map[string]bool{}
+	}
+	e.pulled[name] = true
+}
+
+// maxPulled bounds the images remembered.
+const maxPulled = 256
+
+// inside returns the command that a shell or interpreter is only told to run:
+// one word is a script, more are words of a command.
+func inside(name string, args []string) (words []string, ok bool) {
+	switch {
+	case name == "sh" || name == "bash" || name == "dash" || name == "ash" || name == "zsh" || name == "su":
+		for i, a := range args {
+			if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c") && i+1 < len(args) {
+				return args[i+1 : i+2], true
+			}
+		}
+	case isPython(name):
+		f, rest := leadingFlags(args, wordSet("-m -c -W -X"))
+		if m := f["-m"]; m != nil {
+			// Everything behind -m belongs to the module.
+			for i, a := range args {
+				if a == "-m" && i+1 < len(args) {
+					return args[i+1:], len(args) > i+2
+				}
+				if strings.HasPrefix(a, "-m") && len(a) > 2 {
+					return append([]string{a[2:]}, args[i+1:]...), len(rest) > 0
+				}
+			}
+		}
+	}
+	return nil, false
+}
+
+// behind returns the command that a program runs in an environment that it
+// makes: "uv run --with x pip install y", "conda run -n env pip install x".
+func behind(name string, args []string) []string {
+	if len(args) < 2 || args[0] != "run" {
+		return nil
+	}
+	var valued map[string]bool
+	switch name {
+	case "uv":
+		valued = pipValued
+	case "poetry", "pipenv", "pdm", "hatch":
+	case "conda", "mamba", "micromamba":
+		valued = wordSet("-n -p --name --prefix --cwd")
+	default:
+		return nil
+	}
+	_, rest := leadingFlags(args[1:], valued)
+	return rest
+}
+
+// emit records what a command asks for. Named packages are asked for at once;
+// what no output answers was opaque.
+func (a *ask) emit(command string, muted bool, o *evidence.Out) {
+	topic := timeline.Topic(a.kind)
+	if a.kind == "image" {
+		topic = timeline.Images
+	}
+	o.Seen(topic)
+	quiet := a.quiet || muted
+	var opaque []timeline.Item
+	if !a.none && (quiet || a.kind != "image") {
+		opaque = append(opaque, a.items...)
+		if a.unnamed {
+			opaque = append(opaque, timeline.Item{Artifact: timeline.Ecosystem(a.kind)})
+		}
+	}
+	op, traced := o.Command(a.tool, command, quiet, opaque)
+	if traced {
+		return
+	}
+	var named []timeline.Item
+	for _, it := range a.items {
+		// Of a quiet command, opaque says more than the question; a pin is kept.
+		parts := timeline.Split(it.Artifact)
+		if !quiet || parts.Digest != "" || parts.Type != "image" && parts.Version != "" {
+			named = append(named, it)
+		}
+	}
+	if named != nil {
+		o.Emit(timeline.Require, op, named...)
+	}
+}
+
+// End forgets an open command.
+func (e *echo) End(_ timeline.OpState, o *evidence.Out) {
+	if e.open != nil {
+		e.command(string(e.open), o, 0)
+	}
+	e.open, e.here, e.pulled = nil, "", nil
+	e.listed.stop(o)
+}

@@ -1,0 +1,361 @@
+package tool
+
+import (
+	"strings"
+)
+
+// shellCommand is one simple command of a command line.
+type shellCommand struct {
+	words []string
+	muted bool // its output goes to a file or to /dev/null
+}
+
+// maxCommand bounds the command lines that are read, joined lines included.
+const maxCommand = 16 << 10
+
+// shell takes a command line apart as a POSIX shell would, as far as that tells
+// which programs are called with which words. Nothing is expanded.
+// https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html
+type shell struct {
+	text     string
+	pos      int
+	word     strings.Builder
+	inWord   bool
+	quoted   bool
+	command  shellCommand
+	commands []shellCommand
+	here     string // delimiter of a here-document that follows
+	open     bool   // the line ends inside quotes or with a backslash
+}
+
+// shellCommands returns the simple commands of a line, the delimiter of a
+// here-document that follows it, and whether the command goes on in the next
+// line.
+func shellCommands(line string) (commands []shellCommand, here string, open bool) {
+	if len(line) > maxCommand {
+		line = line[:maxCommand]
+	}
+	s := shell{text: line}
+	for s.pos < len(s.text) {
+		s.next()
+	}
+	s.endCommand()
+	return s.commands, s.here, s.open
+}
+
+func (s *shell) next() {
+	c := s.text[s.pos]
+	s.pos++
+	switch c {
+	case ' ', '\t':
+		s.endWord()
+	case '\n', ';', '(', ')':
+		s.endCommand()
+	case '&', '|':
+		if c == '&' && s.peek() == '>' { // &> file
+			s.endWord()
+			s.pos++
+			s.redirect("")
+			return
+		}
+		s.endCommand()
+	case '<', '>':
+		s.pos--
+		s.arrow()
+	case '#':
+		if s.inWord {
+			s.add(c)
+			return
+		}
+		if i := strings.IndexByte(s.text[s.pos:], '\n'); i >= 0 {
+			s.pos += i
+		} else {
+			s.pos = len(s.text)
+		}
+	case '\\':
+		s.backslash()
+	case '\'', '"':
+		s.quote(c)
+	case '$':
+		s.add(c)
+		if s.peek() == '(' || s.peek() == '{' {
+			s.substitution()
+		}
+	case '`':
+		s.add(c)
+		for s.pos < len(s.text) && s.peek() != '`' {
+			s.pos++
+		}
+		s.pos++
+	default:
+		s.add(c)
+	}
+}
+
+func (s *shell) peek() byte {
+	if s.pos < len(s.text) {
+		return s.text[s.pos]
+	}
+	return 0
+}
+
+func (s *shell) add(c byte) {
+	s.word.WriteByte(c)
+	s.inWord = true
+}
+
+func (s *shell) endWord() {
+	if s.inWord {
+		s.command.words = append(s.command.words, s.word.String())
+	}
+	s.word.Reset()
+	s.inWord, s.quoted = false, false
+}
+
+func (s *shell) endCommand() {
+	s.endWord()
+	if len(s.command.words) > 0 {
+		s.commands = append(s.commands, s.command)
+	}
+	s.command = shellCommand{}
+}
+
+// backslash keeps the next character. In a word like C:\Python it is part of a
+// path of Windows.
+func (s *shell) backslash() {
+	switch {
+	case s.pos == len(s.text):
+		s.open = true
+	case s.peek() == '\n':
+		s.pos++
+	case s.word.Len() > 1 && s.word.String()[1] == ':':
+		s.add('\\')
+	default:
+		s.add(s.text[s.pos])
+		s.pos++
+	}
+}
+
+func (s *shell) quote(q byte) {
+	s.inWord, s.quoted = true, true
+	for s.pos < len(s.text) {
+		c := s.text[s.pos]
+		s.pos++
+		switch {
+		case c == q:
+			return
+		case c == '\\' && q == '"' && strings.IndexByte("\"\\$`", s.peek()) >= 0 && s.pos < len(s.text):
+			s.word.WriteByte(s.text[s.pos])
+			s.pos++
+		default:
+			s.word.WriteByte(c)
+		}
+	}
+	s.open = true
+}
+
+// substitution skips $( … ) and ${ … }: what it yields is not known.
+func (s *shell) substitution() {
+	depth := 0
+	for s.pos < len(s.text) {
+		switch s.text[s.pos] {
+		case '(', '{':
+			depth++
+		case ')', '}':
+			depth--
+		}
+		s.pos++
+		if depth == 0 {
+			return
+		}
+	}
+}
+
+// arrow reads a redirection.
+func (s *shell) arrow() {
+	fd := s.word.String()
+	if s.quoted || fd != "1" && fd != "2" && fd != "0" {
+		fd = ""
+		s.endWord()
+	} else {
+		s.word.Reset()
+		s.inWord = false
+	}
+	rest := s.text[s.pos:]
+	switch {
+	case strings.HasPrefix(rest, "<<<"):
+		s.pos += 3
+		s.redirect("0")
+	case strings.HasPrefix(rest, "<<"):
+		s.pos += 2
+		if s.peek() == '-' {
+			s.pos++
+		}
+		s.here = s.target()
+	case rest[0] == '<':
+		s.pos++
+		s.redirect("0")
+	default:
+		s.pos++
+		for s.peek() == '>' || s.peek() == '|' {
+			s.pos++
+		}
+		s.redirect(fd)
+	}
+}
+
+// redirect reads the target and notes when output goes where no log sees it.
+func (s *shell) redirect(fd string) {
+	target := s.target()
+	if (fd == "" || fd == "1") && !strings.HasPrefix(target, "&") && target != "/dev/stderr" && target != "/dev/tty" && target != "" {
+		s.command.muted = true
+	}
+}
+
+// target reads the word behind a redirection.
+func (s *shell) target() string {
+	for s.peek() == ' ' || s.peek() == '\t' {
+		s.pos++
+	}
+	start := s.pos
+	for s.pos < len(s.text) && strings.IndexByte(" \t\n;|()<>", s.text[s.pos]) < 0 && (s.text[s.pos] != '&' || s.pos == start) {
+		s.pos++
+	}
+	return strings.Trim(s.text[start:s.pos], `'"\`)
+}
+
+// wrappers run the command behind them; the value lists their options that
+// take a word.
+var wrappers = map[string]map[string]bool{
+	"sudo": wordSet("-u -g -h -p -C -r -t -T -D --user --group --host --chdir"), "env": wordSet("-u -C -S --unset --chdir"), "exec": wordSet("-a"),
+	"command": nil, "nohup": nil, "time": wordSet("-f -o"), "nice": wordSet("-n"), "ionice": wordSet("-c -n"), "stdbuf": wordSet("-i -o -e"),
+	"setsid": nil, "unbuffer": nil, "builtin": nil, "doas": wordSet("-u"), "gosu": nil, "su-exec": nil,
+	"travis_retry": nil, "retry": nil, "eatmydata": nil, "xargs": wordSet("-n -I -P -L -d -a"), "timeout": wordSet("-s -k --signal --kill-after"),
+	"if": nil, "then": nil, "elif": nil, "else": nil, "while": nil, "until": nil, "do": nil, "!": nil, "{": nil, "}": nil,
+}
+
+// oneMore are wrappers whose first plain word is not yet the command.
+var oneMore = wordSet("timeout gosu su-exec")
+
+// wordSet makes a set of the words of a text.
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(text) {
+		set[w] = true
+	}
+	return set
+}
+
+// unwrap drops assignments, keywords and programs that only run another one,
+// and returns the name of the program and its words.
+func unwrap(words []string) (name string, args []string) {
+	for len(words) > 0 {
+		w := words[0]
+		if i := strings.IndexByte(w, '='); i > 0 && isIdentifier(w[:i]) {
+			words = words[1:]
+			continue
+		}
+		name = programName(w)
+		valued, wraps := wrappers[name]
+		if !wraps {
+			return name, words[1:]
+		}
+		_, words = leadingFlags(words[1:], valued)
+		if oneMore[name] && len(words) > 0 {
+			words = words[1:]
+		}
+	}
+	return "", nil
+}
+
+func isIdentifier(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// programName is the last element of a path, without ".exe".
+func programName(w string) string {
+	if i := strings.LastIndexAny(w, `/\`); i >= 0 {
+		w = w[i+1:]
+	}
+	return strings.TrimSuffix(w, ".exe")
+}
+
+// flags are options with their values, in the order given.
+type flags map[string][]string
+
+func (f flags) has(names ...string) bool {
+	for _, n := range names {
+		if _, ok := f[n]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// leadingFlags reads the options before the first plain word.
+func leadingFlags(args []string, valued map[string]bool) (flags, []string) {
+	f := flags{}
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" {
+		if args[0] == "--" {
+			return f, args[1:]
+		}
+		args = f.take(args, valued)
+	}
+	return f, args
+}
+
+// splitFlags tells options from plain words wherever they stand.
+func splitFlags(args []string, valued map[string]bool) (f flags, plain []string) {
+	f = flags{}
+	for len(args) > 0 {
+		if args[0] == "--" {
+			return f, append(plain, args[1:]...)
+		}
+		if !strings.HasPrefix(args[0], "-") || args[0] == "-" {
+			plain = append(plain, args[0])
+			args = args[1:]
+			continue
+		}
+		args = f.take(args, valued)
+	}
+	return f, plain
+}
+
+// take reads the option at the start of args and returns the words behind it.
+func (f flags) take(args []string, valued map[string]bool) []string {
+	w, args := args[0], args[1:]
+	if name, value, ok := strings.Cut(w, "="); ok && strings.HasPrefix(w, "--") {
+		f[name] = append(f[name], value)
+		return args
+	}
+	if strings.HasPrefix(w, "--") || valued[w] {
+		return f.value(w, args, valued)
+	}
+	for i := 1; i < len(w); i++ { // -qU, -rrequirements.txt
+		name := "-" + w[i:i+1]
+		if valued[name] && i+1 < len(w) {
+			f[name] = append(f[name], w[i+1:])
+			return args
+		}
+		if valued[name] {
+			return f.value(name, args, valued)
+		}
+		f[name] = append(f[name], "")
+	}
+	return args
+}
+
+func (f flags) value(name string, args []string, valued map[string]bool) []string {
+	if !valued[name] || len(args) == 0 {
+		f[name] = append(f[name], "")
+		return args
+	}
+	f[name] = append(f[name], args[0])
+	return args[1:]
+}
