@@ -1,0 +1,230 @@
+package document
+
+import (
+	"cmp"
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// Pods is what 'kubectl get pods -o json' prints: a list of pods, or one.
+// https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
+var Pods = evidence.Format{
+	Name:   "k8s-pods",
+	Shape:  evidence.DocumentShape,
+	Title:  "Kubernetes pods (JSON)",
+	Proves: "the image digest that each container runs, since when and on which node; names of secrets in its environment",
+	Cannot: "when the image was pulled; what ran before a pod was replaced",
+	Doc:    "https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/",
+	Sample: "written by hand after the documentation",
+	Claim:  claimPods,
+	Read:   readPods,
+}
+
+// claimPods wants a pod, or a list whose first item is one: items of a PodList
+// carry no kind of their own.
+//
+//	{"kind": "PodList", "apiVersion": "v1", "items": [
+//	{"apiVersion": "v1", "items": [{"apiVersion": "v1", "kind": "Pod",
+func claimPods(h *evidence.Head) bool {
+	v, ok := headRecord(h)
+	if !ok || v.get("apiVersion").text() != "v1" {
+		return false
+	}
+	switch v.get("kind").text() {
+	case "Pod", "PodList":
+		return true
+	case "List", "": // the kind stands behind the items, perhaps far away
+		for item := range v.get("items").elements() {
+			return item.get("kind").text() == "Pod"
+		}
+	}
+	return false
+}
+
+func readPods(d *evidence.Doc, o *evidence.Out) error {
+	all, err := records(d)
+	for _, v := range all {
+		if v.get("items").kind() != '[' {
+			readPod(d, o, v)
+			continue
+		}
+		for item := range v.get("items").elements() {
+			if kind := item.get("kind").text(); kind == "Pod" || kind == "" {
+				readPod(d, o, item)
+			}
+		}
+	}
+	// An empty list is understood.
+	o.Seen("")
+	return err
+}
+
+// pod is what its containers share.
+type pod struct {
+	name    string // namespace/name
+	node    string
+	created timeline.Span
+	volumes map[string]string // volume → name of the secret in it
+}
+
+func readPod(d *evidence.Doc, o *evidence.Out, v value) {
+	meta, spec, status := v.get("metadata"), v.get("spec"), v.get("status")
+	at(d, o, v)
+	if meta.get("name").text() == "" || spec.get("containers").kind() != '[' {
+		o.Skip("a pod without name or containers")
+		return
+	}
+	p := pod{
+		name:    cmp.Or(meta.get("namespace").text(), "default") + "/" + meta.get("name").text(),
+		node:    spec.get("nodeName").text(),
+		created: evidence.ISOStamp([]byte(meta.get("creationTimestamp").text()), &o.Times),
+		volumes: map[string]string{},
+	}
+	for vol := range spec.get("volumes").elements() {
+		if secret := vol.get("secret", "secretName").text(); secret != "" {
+			p.volumes[vol.get("name").text()] = secret
+		}
+	}
+	for _, kind := range [][2]string{
+		{"initContainers", "initContainerStatuses"},
+		{"containers", "containerStatuses"},
+		{"ephemeralContainers", "ephemeralContainerStatuses"},
+	} {
+		states := map[string]value{}
+		for s := range status.get(kind[1]).elements() {
+			states[s.get("name").text()] = s
+		}
+		for c := range spec.get(kind[0]).elements() {
+			if name := c.get("name").text(); name != "" {
+				p.container(d, o, c, states[name])
+			}
+		}
+	}
+}
+
+// container records one container: what the spec asks for and what its status
+// says that it runs. They may name different tags of one digest.
+func (p pod) container(d *evidence.Doc, o *evidence.Out, spec, status value) {
+	who := timeline.Subject{Kind: timeline.Container, ID: "k8s/" + p.name + "/" + spec.get("name").text()}
+	at(d, o, spec.get("name"))
+	if p.node != "" {
+		o.Link(timeline.On, who.String(), "host:"+p.node)
+	}
+	about(o, who, func() {
+		op := o.NewOp("kubernetes", "")
+		p.ask(d, o, spec.get("image"), op)
+		p.answer(d, o, who, status, op)
+		o.Close(op, timeline.OpDone)
+		p.secrets(d, o, spec)
+	})
+}
+
+// ask records the image of the spec, asked for since the pod was made.
+func (p pod) ask(d *evidence.Doc, o *evidence.Out, image value, op *evidence.Op) {
+	name := timeline.NormalizeImage(image.text())
+	if name == "" {
+		return
+	}
+	at(d, o, image)
+	span := p.created
+	if span.Clock == timeline.Exact {
+		span.To, span.Clock = timeline.Forever, timeline.Section
+	}
+	o.Event(timeline.Event{Action: timeline.Require, Op: op.Number, Span: span, Items: []timeline.Item{{Artifact: name, Ref: image.text()}}})
+}
+
+// answer records what the status proves: run at the last start, present when
+// the container waits for another one.
+func (p pod) answer(d *evidence.Doc, o *evidence.Out, who timeline.Subject, status value, op *evidence.Op) {
+	item, ok := statusImage(status)
+	if !ok {
+		return
+	}
+	if _, id, ok := strings.Cut(status.get("containerID").text(), "://"); ok && timeline.SHA256(id) != "" {
+		at(d, o, status.get("containerID"))
+		o.Link(timeline.Is, who.String(), "container:"+joinNonEmpty(p.node, id[:12]))
+	}
+	e := timeline.Event{Action: timeline.Present, Op: op.Number, Items: []timeline.Item{item}}
+	at(d, o, status.get("imageID"))
+	for _, state := range []value{
+		status.get("state", "running"), status.get("state", "terminated"), status.get("lastState", "terminated"),
+	} {
+		started := state.get("startedAt")
+		if span := evidence.ISOStamp([]byte(started.text()), &o.Times); span.Clock != timeline.Unset {
+			at(d, o, started)
+			e.Action, e.Span = timeline.Run, span
+			break
+		}
+	}
+	op.Answer()
+	o.Event(e)
+}
+
+func joinNonEmpty(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "/" + b
+}
+
+// statusImage says which image a container has. The digest counts; the name is
+// one of those that the node knows it by.
+//
+//	"imageID": "docker-pullable://registry.acme.example/gw@sha256:65e4…"   Docker: a repository digest
+//	"imageID": "docker://sha256:577149231a20…"                            Docker: an image ID
+//	"imageID": "ghcr.io/acme/gw@sha256:8f45…", "sha256:9a9f…", "9a9f…"     containerd, CRI-O
+func statusImage(status value) (item timeline.Item, ok bool) {
+	text := status.get("imageID").text()
+	if text == "" {
+		return item, false
+	}
+	if _, rest, ok := strings.Cut(text, "://"); ok {
+		text = rest
+	}
+	name := status.get("image").text()
+	if strings.HasPrefix(name, "sha256:") {
+		name = ""
+	}
+	image, named := timeline.ParseImage(name)
+	if digest := timeline.SHA256(text); digest != "" {
+		item.Digests = []timeline.Digest{{Value: digest}}
+	} else if ref, ok := timeline.ParseImage(text); ok && ref.Digest != "" {
+		item.Digests = []timeline.Digest{{Value: ref.Digest}}
+		switch {
+		case !named:
+			image, named = ref, true
+		case image.Name == ref.Name:
+			image.Digest = ref.Digest
+		}
+	}
+	if named {
+		item.Artifact = image.String()
+	}
+	return item, named || len(item.Digests) > 0
+}
+
+// secrets records the names of the secrets that the container is given.
+func (p pod) secrets(d *evidence.Doc, o *evidence.Out, spec value) {
+	for env := range spec.get("env").elements() {
+		name := env.get("name")
+		fromSecret := env.get("valueFrom", "secretKeyRef").kind() == '{'
+		if name.text() != "" && (fromSecret || holdsSecret(name.text(), env.get("value").text())) {
+			at(d, o, name)
+			o.Hold(name.text())
+		}
+	}
+	for from := range spec.get("envFrom").elements() {
+		if name := from.get("secretRef", "name"); name.text() != "" {
+			at(d, o, name)
+			o.Hold(name.text())
+		}
+	}
+	for mount := range spec.get("volumeMounts").elements() {
+		if secret := p.volumes[mount.get("name").text()]; secret != "" {
+			at(d, o, mount.get("name"))
+			o.Hold(secret)
+		}
+	}
+}
