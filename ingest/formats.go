@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"pulltrail/ingest/document"
 	"pulltrail/ingest/evidence"
 	"pulltrail/ingest/frame"
 	"pulltrail/ingest/tool"
@@ -30,4 +31,22 @@ var Formats = []evidence.Format{
 	tool.CRIO,
 	tool.Echo,
 	tool.GitHubAction,
+
+	document.Container,
+	document.Image,
+	document.Pods,
+	document.DistInfo,
+	document.Freeze,
+	document.Requirements,
+	document.PipShow,
+	document.PipList,
+	document.PyProject,
+	document.UVLock,
+	document.PoetryLock,
+	document.PyLock,
+	document.CycloneDX,
+	document.SPDX,
+	document.ImageIndex,
+	document.ImageManifest,
+	document.ImageConfig,
 }

@@ -1,0 +1,184 @@
+package document
+
+import (
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// ImageIndex is an image index or manifest list: the images of one name, one
+// for each platform. Its own SHA-256 is its digest.
+// https://github.com/opencontainers/image-spec/blob/main/image-index.md
+var ImageIndex = evidence.Format{
+	Name:   "image-index",
+	Shape:  evidence.DocumentShape,
+	Title:  "image index or manifest list",
+	Proves: "which manifests an index digest stands for",
+	Cannot: "that any of them was pulled",
+	Doc:    "https://github.com/opencontainers/image-spec/blob/main/image-index.md",
+	Sample: "buildah 1.28 run for this project",
+	Claim:  claimImageIndex,
+	Read:   readImageIndex,
+}
+
+// ImageManifest is an image manifest. Its own SHA-256 is its digest.
+// https://github.com/opencontainers/image-spec/blob/main/manifest.md
+var ImageManifest = evidence.Format{
+	Name:   "image-manifest",
+	Shape:  evidence.DocumentShape,
+	Title:  "image manifest",
+	Proves: "which config (image ID) and layers a manifest digest stands for",
+	Cannot: "that it was pulled",
+	Doc:    "https://github.com/opencontainers/image-spec/blob/main/manifest.md",
+	Sample: "buildah 1.28 run for this project",
+	Claim:  claimImageManifest,
+	Read:   readImageManifest,
+}
+
+// ImageConfig is an image's config. Its own SHA-256 is the image ID.
+// https://github.com/opencontainers/image-spec/blob/main/config.md
+var ImageConfig = evidence.Format{
+	Name:   "image-config",
+	Shape:  evidence.DocumentShape,
+	Title:  "image config",
+	Proves: "which instructions made an image, when each layer was made, names of secrets in its environment",
+	Cannot: "what the layers hold; that the image was pulled",
+	Doc:    "https://github.com/opencontainers/image-spec/blob/main/config.md",
+	Sample: "buildah 1.28 run for this project",
+	Claim:  claimImageConfig,
+	Read:   readImageConfig,
+}
+
+// claimImageIndex wants descriptors of manifests.
+//
+//	{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[{"mediaType":…,"digest":"sha256:54c8…"
+func claimImageIndex(h *evidence.Head) bool {
+	v, ok := headRecord(h)
+	if !ok || !v.has("schemaVersion") {
+		return false
+	}
+	for m := range v.get("manifests").elements() {
+		return m.has("digest") && m.has("mediaType")
+	}
+	return mediaRole(v.get("mediaType").text()) == timeline.Index && v.get("manifests").kind() == '['
+}
+
+// claimImageManifest wants descriptors of a config and of layers.
+//
+//	{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{"mediaType":…,"digest":"sha256:86ef…"
+func claimImageManifest(h *evidence.Head) bool {
+	v, ok := headRecord(h)
+	return ok && v.has("schemaVersion") && timeline.SHA256(v.get("config", "digest").text()) != "" && v.get("layers").kind() == '['
+}
+
+// claimImageConfig wants the list of layers; where a long history stands
+// before it, platform and history.
+//
+//	{"created":"2026-10-21T11:58:30Z","architecture":"amd64","os":"linux","config":{…},"rootfs":{"type":"layers","diff_ids":[
+func claimImageConfig(h *evidence.Head) bool {
+	v, ok := headRecord(h)
+	if !ok || !v.has("architecture") || !v.has("os") {
+		return false
+	}
+	if v.get("rootfs", "diff_ids").kind() == '[' {
+		return true
+	}
+	for entry := range v.get("history").elements() {
+		return len(h.Bytes) >= headLimit && entry.has("created_by")
+	}
+	return false
+}
+
+// own is the subject that a document of images is: the hash of its bytes.
+func own(d *evidence.Doc) timeline.Subject {
+	return timeline.Subject{Kind: timeline.Image, ID: d.SHA256}
+}
+
+func readImageIndex(d *evidence.Doc, o *evidence.Out) error {
+	all, err := documents(d)
+	o.Seen("")
+	for _, v := range all {
+		for m := range v.get("manifests").elements() {
+			if m.get("annotations", "vnd.docker.reference.type").kind() != 0 {
+				continue // an attestation: no image
+			}
+			at(d, o, m.get("digest"))
+			if digest := timeline.SHA256(m.get("digest").text()); digest != "" {
+				o.Link(timeline.Holds, d.SHA256, digest)
+			}
+		}
+	}
+	return err
+}
+
+func readImageManifest(d *evidence.Doc, o *evidence.Out) error {
+	all, err := documents(d)
+	o.Seen("")
+	for _, v := range all {
+		config := v.get("config", "digest")
+		at(d, o, config)
+		if digest := timeline.SHA256(config.text()); digest != "" && isImageMedia(v.get("config", "mediaType").text()) {
+			o.Link(timeline.Holds, d.SHA256, digest)
+		}
+	}
+	return err
+}
+
+// isImageMedia tells an image's config from that of a chart or another
+// artifact that registries hold.
+func isImageMedia(mediaType string) bool {
+	return mediaType == "" || mediaRole(mediaType) == timeline.Config
+}
+
+func readImageConfig(d *evidence.Doc, o *evidence.Out) error {
+	all, err := documents(d)
+	o.Seen("")
+	for _, v := range all {
+		about(o, own(d), func() { readHistory(d, o, v) })
+		for diff := range v.get("rootfs", "diff_ids").elements() {
+			at(d, o, diff)
+			if digest := timeline.SHA256(diff.text()); digest != "" {
+				o.Link(timeline.Holds, d.SHA256, digest)
+			}
+		}
+		about(o, own(d), func() {
+			env := v.get("config", "Env")
+			at(d, o, env)
+			holdEnv(o, env.texts())
+		})
+	}
+	return err
+}
+
+// readHistory records the instructions that may have fetched packages, at the
+// time their layer was made. A layer cannot be older than the one below: then
+// its clock was set by hand.
+func readHistory(d *evidence.Doc, o *evidence.Out, v value) {
+	below := timeline.Beginning
+	for entry := range v.get("history").elements() {
+		created := evidence.ISOStamp([]byte(entry.get("created").text()), &o.Times)
+		if created.Clock == timeline.Exact && created.From < below {
+			created = timeline.Span{From: timeline.Beginning, To: timeline.Forever, Clock: timeline.Unset, Written: created.Written}
+		} else if created.Clock == timeline.Exact {
+			below = created.From
+		}
+		if entry.get("empty_layer").isTrue() {
+			continue
+		}
+		by := entry.get("created_by")
+		instruction := evidence.Instruction(by.text())
+		command, isRun := strings.CutPrefix(instruction, "RUN ")
+		if !isRun {
+			continue
+		}
+		if artifacts := fetches(command); len(artifacts) > 0 {
+			at(d, o, by)
+			e := timeline.Event{Action: timeline.Opaque, Span: created}
+			for _, a := range artifacts {
+				e.Items = append(e.Items, timeline.Item{Artifact: a, Ref: instruction})
+			}
+			o.Event(e)
+		}
+	}
+}
