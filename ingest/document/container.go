@@ -81,8 +81,7 @@ func readContainer(d *evidence.Doc, o *evidence.Out, v value) {
 			o.Cover(timeline.Coverage{Subject: who, Topic: timeline.Images, Span: timeline.Always(), Whole: true,
 				Why: "a container has one image all its life"})
 		}
-		at(d, o, v.get("Config", "Env"))
-		holdEnv(o, v.get("Config", "Env").texts())
+		holdEnv(d, o, v.get("Config", "Env"))
 	})
 }
 

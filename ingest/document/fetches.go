@@ -61,6 +61,9 @@ func fetches(command string) []string {
 func installerOf(words []string) (kind string, args []string) {
 	for i, w := range words {
 		name := w[strings.LastIndexByte(w, '/')+1:]
+		if strings.HasPrefix(name, "pip3.") {
+			name = "pip" // pip3.12
+		}
 		known, ok := installers[name]
 		if !ok {
 			continue

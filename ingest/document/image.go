@@ -135,18 +135,16 @@ func readImageConfig(d *evidence.Doc, o *evidence.Out) error {
 	all, err := documents(d)
 	o.Seen("")
 	for _, v := range all {
-		about(o, own(d), func() { readHistory(d, o, v) })
+		about(o, own(d), func() {
+			readHistory(d, o, v)
+			holdEnv(d, o, v.get("config", "Env"))
+		})
 		for diff := range v.get("rootfs", "diff_ids").elements() {
 			at(d, o, diff)
 			if digest := timeline.SHA256(diff.text()); digest != "" {
 				o.Link(timeline.Holds, d.SHA256, digest)
 			}
 		}
-		about(o, own(d), func() {
-			env := v.get("config", "Env")
-			at(d, o, env)
-			holdEnv(o, env.texts())
-		})
 	}
 	return err
 }

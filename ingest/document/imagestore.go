@@ -89,8 +89,7 @@ func readImage(d *evidence.Doc, o *evidence.Out, v value) {
 	about(o, who, func() {
 		o.Emit(timeline.Present, nil, img.items()...)
 		img.links(o, v)
-		at(d, o, v.get("Config", "Env"))
-		holdEnv(o, v.get("Config", "Env").texts())
+		holdEnv(d, o, v.get("Config", "Env"))
 	})
 }
 

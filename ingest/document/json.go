@@ -243,19 +243,31 @@ func comma(b []byte, i int) int {
 	return i
 }
 
-// at makes v's line the one that the next events stand on. The excerpt is v
-// alone where the line is long: a record on one line holds values of secrets.
+// at makes v's line the one that the next events stand on. The excerpt is the
+// line where nothing but v and its name stands on it, else v alone: a record on
+// one line holds values of secrets too.
 func at(d *evidence.Doc, o *evidence.Out, v value) {
 	no, start, end := d.LineBounds(v.off)
-	text := d.Data[start:end]
-	if len(text) > maxExcerptLine {
-		text = d.Data[v.off:min(v.end, v.off+maxExcerptLine)]
-	}
-	o.SetLine(no, int64(start), text)
+	o.SetLine(no, int64(start), excerpt(d.Data, v, start, end))
 }
 
-// maxExcerptLine is the longest line of JSON that is kept whole as proof.
-const maxExcerptLine = 160
+func excerpt(data []byte, v value, start, end int) []byte {
+	switch v.kind() {
+	case '{':
+		return []byte("{…}")
+	case '[':
+		return []byte("[…]")
+	}
+	before, after := bytes.TrimSpace(data[start:v.off]), []byte(nil)
+	if v.end <= end {
+		after = bytes.TrimSpace(data[v.end:end])
+	}
+	named := len(before) == 0 || before[0] == '"' && bytes.Equal(bytes.TrimSpace(before[skipString(before, 0):]), []byte(":"))
+	if named && (len(after) == 0 || string(after) == ",") {
+		return data[start:end]
+	}
+	return data[v.off:v.end]
+}
 
 // about runs f for a subject that the document names; a zero one changes
 // nothing.

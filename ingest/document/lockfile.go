@@ -127,30 +127,33 @@ func readLock(d *evidence.Doc, o *evidence.Out, table string) error {
 
 // entry takes one key of a package's table, or of a table below it.
 func (p *lockedPackage) entry(e tomlEntry) {
-	if len(e.table) == 1 && len(e.key) == 1 {
-		switch e.key[0] {
-		case "name":
-			p.name = e.text()
-		case "version":
-			p.version, p.off = e.text(), e.off
-		case "source", "vcs", "directory":
-			p.source(e.key[0], e.value)
-		case "wheels", "files":
-			for _, file := range tomlElements(e.value) {
-				p.file(file)
-			}
-		case "sdist", "archive":
-			p.file(e.value)
+	path := e.path()[1:]
+	switch strings.Join(path, ".") {
+	case "name":
+		p.name = e.text()
+	case "version":
+		p.version, p.off = e.text(), e.off
+	case "source", "vcs", "directory":
+		p.source(path[0], e.value)
+	case "source.resolved_reference", "vcs.commit-id":
+		p.commit(e.text())
+	case "wheels", "files":
+		for _, file := range tomlElements(e.value) {
+			p.file(file)
 		}
-	} else if len(e.table) == 2 && e.table[1] == "source" && len(e.key) == 1 && e.key[0] == "resolved_reference" {
-		p.commit(e.text()) // Poetry
+	case "sdist", "archive":
+		p.file(e.value)
+	case "wheels.hash", "files.hash", "sdist.hash", "wheels.hashes.sha256", "sdist.hashes.sha256", "archive.hashes.sha256":
+		p.hash(e.text())
+	case "wheels.hashes", "sdist.hashes", "archive.hashes":
+		p.hash(tomlText(tomlField(e.value, "sha256")))
 	}
 }
 
 // source says where a package comes from; the project's own parts are no
 // requirement.
 func (p *lockedPackage) source(key string, n *unstable.Node) {
-	if key == "directory" || tomlField(n, "editable") != nil || tomlField(n, "virtual") != nil || tomlField(n, "directory") != nil {
+	if key == "directory" && n.Kind == unstable.InlineTable || tomlField(n, "editable") != nil || tomlField(n, "virtual") != nil || tomlField(n, "directory") != nil {
 		p.own = true
 	}
 	p.commit(tomlText(tomlField(n, "commit-id")))
@@ -171,7 +174,11 @@ func (p *lockedPackage) file(n *unstable.Node) {
 	if hash == "" {
 		hash = tomlText(tomlField(tomlField(n, "hashes"), "sha256"))
 	}
-	if digest := timeline.SHA256(hash); digest != "" && !hasDigest(p.digests, digest) {
+	p.hash(hash)
+}
+
+func (p *lockedPackage) hash(text string) {
+	if digest := timeline.SHA256(text); digest != "" && !hasDigest(p.digests, digest) {
 		p.digests = append(p.digests, timeline.Digest{Value: digest, Role: timeline.File})
 	}
 }

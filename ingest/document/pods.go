@@ -115,8 +115,11 @@ func (p pod) container(d *evidence.Doc, o *evidence.Out, spec, status value) {
 	about(o, who, func() {
 		op := o.NewOp("kubernetes", "")
 		p.ask(d, o, spec.get("image"), op)
-		p.answer(d, o, who, status, op)
-		o.Close(op, timeline.OpDone)
+		end := timeline.OpOpen
+		if p.answer(d, o, who, status, op) {
+			end = timeline.OpDone
+		}
+		o.Close(op, end)
 		p.secrets(d, o, spec)
 	})
 }
@@ -136,11 +139,11 @@ func (p pod) ask(d *evidence.Doc, o *evidence.Out, image value, op *evidence.Op)
 }
 
 // answer records what the status proves: run at the last start, present when
-// the container waits for another one.
-func (p pod) answer(d *evidence.Doc, o *evidence.Out, who timeline.Subject, status value, op *evidence.Op) {
+// the container waits for another one. It reports whether there is a status.
+func (p pod) answer(d *evidence.Doc, o *evidence.Out, who timeline.Subject, status value, op *evidence.Op) bool {
 	item, ok := statusImage(status)
 	if !ok {
-		return
+		return false
 	}
 	if _, id, ok := strings.Cut(status.get("containerID").text(), "://"); ok && timeline.SHA256(id) != "" {
 		at(d, o, status.get("containerID"))
@@ -160,6 +163,7 @@ func (p pod) answer(d *evidence.Doc, o *evidence.Out, who timeline.Subject, stat
 	}
 	op.Answer()
 	o.Event(e)
+	return true
 }
 
 func joinNonEmpty(a, b string) string {

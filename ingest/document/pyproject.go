@@ -122,7 +122,7 @@ func poetrySpec(n *unstable.Node) string {
 func poetryRequirement(name, spec string) requirement {
 	r := requirement{name: name, asked: spec}
 	if exact := strings.TrimSpace(strings.TrimLeft(spec, "=")); evidence.IsVersion(exact) {
-		r.version, r.asked = exact, ""
+		r.version = exact
 	}
 	return r
 }

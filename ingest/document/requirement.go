@@ -13,61 +13,29 @@ import (
 type requirement struct {
 	name    string
 	version string // of an exact pin, or of the archive that a URL names
-	asked   string // the specifier with its marker, or the URL; "" for a bare name and a plain pin
+	asked   string // the specifier with its marker, or the URL; "" for a bare name
 	digests []timeline.Digest
 }
-
-// namePart is a name with extras.
-//
-//	litellm[proxy,extra]
-var namePart = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[A-Za-z0-9._,\s-]*\])?\s*`)
-
-// specifiers are PEP 440 clauses, in parentheses or not, and Poetry's "^1.2".
-var specifiers = regexp.MustCompile(`^\(?\s*(?:(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9.*+!_-]+\s*,?\s*)*\)?$`)
-
-// pinned is an exact version among the clauses.
-var pinned = regexp.MustCompile(`(?:^|[(,\s])={2,3}\s*([^\s,=)*]+)\s*(?:,|\)|$)`)
 
 // parseRequirement reads one requirement; ok is false for what is none.
 //
 //	litellm[proxy]>=1.80,!=1.107.0 ; python_version < "3.13"
 //	litellm @ https://mirror.acme.example/litellm-1.107.0-py3-none-any.whl#sha256=2e37…
 func parseRequirement(text string) (r requirement, ok bool) {
-	text = strings.TrimSpace(text)
-	m := namePart.FindStringSubmatch(text)
-	if m == nil || !evidence.IsDistName(m[1]) {
+	leaf, rest, ok := evidence.ParseRequirement(strings.TrimSpace(text))
+	rest = strings.TrimSpace(rest)
+	if !ok || rest != "" && rest[0] != ';' {
 		return r, false
 	}
-	rest := text[len(m[0]):]
-	r.name = m[1]
-	if url, is := strings.CutPrefix(rest, "@"); is {
-		url, _, _ = strings.Cut(strings.TrimSpace(url), " ")
-		from, ok := parseSource(url)
+	r = requirement{name: leaf.Name, version: leaf.Version, asked: leaf.Spec}
+	if leaf.URL != "" {
+		from, _ := parseSource(leaf.URL)
 		r.version, r.asked, r.digests = from.version, from.asked, from.digests
-		return r, ok || url != ""
 	}
-	spec, marker, marked := strings.Cut(rest, ";")
-	spec = strings.TrimSpace(spec)
-	if !specifiers.MatchString(spec) {
-		return r, false
-	}
-	r.specify(spec)
-	if marked {
-		r.asked = strings.TrimSpace(spec + "; " + strings.TrimSpace(marker))
+	if rest != "" {
+		r.asked += "; " + strings.TrimSpace(rest[1:])
 	}
 	return r, true
-}
-
-// specify takes an exact version out of a specifier; whatever else it says is
-// what was asked.
-func (r *requirement) specify(spec string) {
-	if m := pinned.FindStringSubmatch(spec); m != nil && evidence.IsVersion(m[1]) {
-		r.version = m[1]
-		if !strings.Contains(spec, ",") {
-			return
-		}
-	}
-	r.asked = spec
 }
 
 // parseSource reads a URL or path of a distribution or repository.

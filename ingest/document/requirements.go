@@ -135,10 +135,21 @@ func logicalLines(d *evidence.Doc) []logicalLine {
 	return all
 }
 
+// editableNote is what pip says of an editable install that no repository
+// holds; the line after it names only its folder.
+//
+//	# Editable install with no version control (acme-agent==0.3.0)
+var editableNote = regexp.MustCompile(`^# Editable .*install .*\(([^()=]+)==([^()]+)\)$`)
+
 func readRequirementLines(d *evidence.Doc, o *evidence.Out, action timeline.Action) {
 	o.Seen("") // a file of comments and options is understood
 	for _, line := range logicalLines(d) {
 		if isNotice(line.text) {
+			continue
+		}
+		if m := editableNote.FindStringSubmatch(line.text); m != nil && action == timeline.Present && evidence.IsVersion(m[2]) {
+			onLine(d, o, line.off)
+			o.Emit(action, nil, timeline.Item{Artifact: timeline.PURL("pypi", "", m[1], m[2])})
 			continue
 		}
 		r, has, known := parseRequirementLine(line.text)
@@ -149,6 +160,9 @@ func readRequirementLines(d *evidence.Doc, o *evidence.Out, action timeline.Acti
 		if !known {
 			o.Skip("no requirement")
 			continue
+		}
+		if action == timeline.Present && !strings.Contains(r.asked, ":") {
+			r.asked = "" // nobody asks in a freeze
 		}
 		o.Emit(action, nil, r.item())
 	}

@@ -2,17 +2,47 @@ package document
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
 )
 
-// secretWord is what the names of secrets have in them.
-var secretWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:\w*(?:secret|token|passw(?:or)?d|passwd|credential|api_?key|access_?key|private_?key|webhook)\w*|\w*_?(?:key|pass|pwd|pat|dsn|auth|salt|cert|sas|jwt|cookie))(?:$|[^a-z])|(?:database|db|redis|mongo(?:db)?|postgres(?:ql)?|mysql|amqp|rabbitmq|broker|cache|connection)_?(?:ur[il]|string|dsn)`)
+// secretParts mark a secret anywhere in a name.
+var secretParts = []string{"secret", "token", "passw", "pgpass", "credential", "apikey", "accesskey", "privatekey"}
+
+// secretWords mark a secret as one of the words of a name.
+var secretWords = map[string]bool{"key": true, "keys": true, "pass": true, "pat": true, "dsn": true, "auth": true, "salt": true,
+	"sas": true, "jwt": true, "cookie": true, "webhook": true}
+
+// stores are services whose address holds the password, as a rule.
+var stores = []string{"database", "db", "redis", "mongo", "mongodb", "postgres", "postgresql", "mysql", "amqp", "rabbitmq", "broker", "connection"}
 
 // notSecret are names with such a word that hold no secret: GPG_KEY of the
 // official Python images is a public fingerprint.
-var notSecret = map[string]bool{"GPG_KEY": true, "GPG_KEYS": true, "SSL_CERT_FILE": true, "SSL_CERT_DIR": true, "NODE_EXTRA_CA_CERTS": true}
+var notSecret = map[string]bool{"GPG_KEY": true, "GPG_KEYS": true, "TOKENIZERS_PARALLELISM": true}
+
+// saysSecret reports whether a name is that of a secret.
+func saysSecret(name string) bool {
+	lower := strings.ToLower(name)
+	for _, part := range secretParts {
+		if strings.Contains(lower, part) {
+			return true
+		}
+	}
+	words := strings.FieldsFunc(lower, func(r rune) bool { return r < '0' || r > '9' && r < 'a' || r > 'z' })
+	store := false
+	for i, w := range words {
+		if secretWords[w] || w == "pwd" && len(words) > 1 {
+			return true
+		}
+		if store && (w == "url" || w == "uri" || w == "string") && i == len(words)-1 {
+			return true
+		}
+		store = store || slices.Contains(stores, w)
+	}
+	return false
+}
 
 // credentialURL is a URL with a password in it.
 var credentialURL = regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@`)
@@ -23,13 +53,15 @@ func holdsSecret(name, val string) bool {
 	if name == "" || notSecret[name] {
 		return false
 	}
-	return secretWord.MatchString(name) || credentialURL.MatchString(val) || evidence.Redact(val) != val
+	return saysSecret(name) || credentialURL.MatchString(val) || evidence.Redact(val) != val
 }
 
-// holdEnv records the secrets among "NAME=value" variables.
-func holdEnv(o *evidence.Out, env []string) {
-	for _, e := range env {
-		if name, val, ok := strings.Cut(e, "="); ok && holdsSecret(name, val) {
+// holdEnv records the secrets among "NAME=value" variables, each on its line.
+func holdEnv(d *evidence.Doc, o *evidence.Out, env value) {
+	for e := range env.elements() {
+		if name, val, ok := strings.Cut(e.text(), "="); ok && holdsSecret(name, val) {
+			no, start, _ := d.LineBounds(e.off)
+			o.SetLine(no, int64(start), []byte(name+"=[redacted]"))
 			o.Hold(name)
 		}
 	}

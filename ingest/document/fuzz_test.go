@@ -1,0 +1,51 @@
+package document
+
+import (
+	"testing"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// fuzz gives a format any bytes: it must neither break nor name a line that is
+// not there.
+func fuzz(f *testing.F, format evidence.Format, path string) {
+	for _, data := range samplesOf(f, format) {
+		f.Add(data)
+	}
+	for _, data := range hostile {
+		if len(data) < 1000 {
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data string) {
+		h := newHead(path, data)
+		format.Claim(&h)
+		last := newDoc(path, data).LineAt(int64(len(data)))
+		for _, e := range read(format, path, data, "").events {
+			if e.Line < 1 || e.Line > last || e.Action == timeline.NoAction {
+				t.Errorf("line %d of %d: %v", e.Line, last, timeline.Notation(e))
+			}
+		}
+	})
+}
+
+func FuzzContainer(f *testing.F)     { fuzz(f, Container, "c.json") }
+func FuzzImage(f *testing.F)         { fuzz(f, Image, "i.json") }
+func FuzzPods(f *testing.F)          { fuzz(f, Pods, "p.json") }
+func FuzzMetadata(f *testing.F)      { fuzz(f, DistInfo, "x-1.0.dist-info/METADATA") }
+func FuzzRecord(f *testing.F)        { fuzz(f, DistInfo, "x-1.0.dist-info/RECORD") }
+func FuzzDirectURL(f *testing.F)     { fuzz(f, DistInfo, "x-1.0.dist-info/direct_url.json") }
+func FuzzFreeze(f *testing.F)        { fuzz(f, Freeze, "freeze.txt") }
+func FuzzRequirements(f *testing.F)  { fuzz(f, Requirements, "requirements.txt") }
+func FuzzPipShow(f *testing.F)       { fuzz(f, PipShow, "show.txt") }
+func FuzzPipList(f *testing.F)       { fuzz(f, PipList, "list.txt") }
+func FuzzPyProject(f *testing.F)     { fuzz(f, PyProject, "pyproject.toml") }
+func FuzzUVLock(f *testing.F)        { fuzz(f, UVLock, "uv.lock") }
+func FuzzPoetryLock(f *testing.F)    { fuzz(f, PoetryLock, "poetry.lock") }
+func FuzzPyLock(f *testing.F)        { fuzz(f, PyLock, "pylock.toml") }
+func FuzzCycloneDX(f *testing.F)     { fuzz(f, CycloneDX, "b.json") }
+func FuzzSPDX(f *testing.F)          { fuzz(f, SPDX, "s.json") }
+func FuzzImageIndex(f *testing.F)    { fuzz(f, ImageIndex, "index.json") }
+func FuzzImageManifest(f *testing.F) { fuzz(f, ImageManifest, "manifest.json") }
+func FuzzImageConfig(f *testing.F)   { fuzz(f, ImageConfig, "config.json") }
