@@ -49,4 +49,7 @@ var Formats = []evidence.Format{
 	document.ImageIndex,
 	document.ImageManifest,
 	document.ImageConfig,
+	document.GitHubRun,
+	document.GitHubJobs,
+	document.HTTPAnswer,
 }

@@ -91,7 +91,7 @@ func (s *source) earlier(who timeline.Subject) []timeline.Expected {
 	var out []timeline.Expected
 	for k := 1; k < n; k++ {
 		out = append(out, timeline.Expected{Subject: timeline.Subject{Kind: timeline.Job, ID: run + "/attempts/" + strconv.Itoa(k)},
-			Detail: fmt.Sprintf("attempt %d was read, so attempt %d was made", n, k), Origin: timeline.Origin{Path: s.info.Path}})
+			Span: timeline.Always(), Detail: fmt.Sprintf("attempt %d was read, so attempt %d was made", n, k), Origin: timeline.Origin{Path: s.info.Path}})
 	}
 	return out
 }

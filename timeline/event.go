@@ -191,11 +191,14 @@ type Coverage struct {
 // attempt's number) says must exist.
 type Expected struct {
 	// Subject must have evidence. A job without "/jobs/NAME" is a whole
-	// attempt: any evidence of one of its jobs answers it.
+	// attempt: any evidence of one of its jobs answers it. A record of a GitHub
+	// job may not name its repository: "github:*/runs/ID/…" then stands for
+	// the repository that other evidence gives to that run id, which is unique
+	// on its server.
 	Subject Subject
 	Channel string // a channel word, "" for all
-	Span    Span   // when it lived; zero when not known
-	Reason  string // why it is missing, when the record itself says so: expired, denied, absent; "" = only expected
+	Span    Span   // when it lived; Always when not known
+	Reason  string // why it is missing, when the record itself says so: expired, denied, absent, failed; "" = only expected
 	Detail  string // HTTP status or the sentence for people
 	Origin
 }

@@ -237,8 +237,12 @@ func (o *Out) Hold(names ...string) {
 // Cover records what the source covers.
 func (o *Out) Cover(c timeline.Coverage) { o.batch.Coverage = append(o.batch.Coverage, c) }
 
-// Expect records evidence that must exist.
+// Expect records evidence that must exist. No span means that it is not known
+// when it lived.
 func (o *Out) Expect(x timeline.Expected) {
+	if x.Span == (timeline.Span{}) {
+		x.Span = timeline.Always()
+	}
 	if x.Origin == (timeline.Origin{}) {
 		x.Origin = o.origin()
 	}
