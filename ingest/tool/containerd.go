@@ -26,20 +26,20 @@ var Containerd = evidence.Format{
 const maxPulls = 256
 
 type containerd struct {
-	line  daemonLine
-	seen  bool   // the daemon serves Kubernetes
-	pulls recent // reference → digest of the image ID, pulls that have their event
+	line   daemonLine
+	serves bool   // the log is a daemon's that serves Kubernetes
+	pulls  recent // reference → digest of the image ID, pulls that have their event
 }
 
 // Line reads one line.
 func (c *containerd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	if p := o.Stream().Program; p != "containerd" && (p != "" || !containerdLine(l.Text)) {
+	ours := containerdLine(l.Text)
+	program := o.Stream().Program
+	if program != "containerd" && !ours {
 		return evidence.Miss
 	}
-	if !c.seen && bytes.Contains(l.Text, []byte(`msg="`)) && containerdLine(l.Text) {
-		c.seen = true
-	}
-	if c.seen {
+	c.serves = c.serves || ours && (program == "containerd" || program == "")
+	if c.serves {
 		o.SeenFor(o.Subject(), timeline.Images)
 	}
 	if !bytes.Contains(l.Text, []byte("mage")) || !c.line.parse(l.Text) {

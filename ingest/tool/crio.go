@@ -32,10 +32,13 @@ type crio struct {
 //	time="2026-10-21 12:04:51.934122405+09:00" level=info msg="Pulling image: quay.io/calico/cni:v3.29" id=e9cc… name=/runtime.v1.ImageService/PullImage
 //	time="2026-10-21 12:04:58.101288731+09:00" level=info msg="Pulled image: quay.io/calico/cni@sha256:…" id=e9cc… name=/runtime.v1.ImageService/PullImage
 func (c *crio) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	if p := o.Stream().Program; p != "crio" && (p != "" || !bytes.Contains(l.Text, []byte("name=/runtime.v1"))) {
+	program := o.Stream().Program
+	if program != "crio" && !bytes.Contains(l.Text, []byte("name=/runtime.v1")) {
 		return evidence.Miss
 	}
-	o.SeenFor(o.Subject(), timeline.Images)
+	if program == "crio" || program == "" {
+		o.SeenFor(o.Subject(), timeline.Images)
+	}
 	if !bytes.Contains(l.Text, []byte(`msg="Pull`)) || !c.line.parse(l.Text) {
 		return evidence.Done
 	}

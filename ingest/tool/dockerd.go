@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"strings"
 
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
@@ -33,20 +34,20 @@ var dockerdWords = [][]byte{[]byte("Daemon has completed initialization"), []byt
 //
 //	time="2026-10-21T12:44:02.118203913Z" level=info msg="image pulled" digest="sha256:6ec1…" remote="docker.io/library/redis:7.4-alpine"
 func (d *dockerd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	program := o.Stream().Program
 	pulled := bytes.Contains(l.Text, []byte(`msg="image pulled"`))
-	if program != "dockerd" {
-		if program != "" && program != "docker" {
-			return evidence.Miss
-		}
+	switch program := o.Stream().Program; {
+	case program == "dockerd" || strings.HasSuffix(program, ".dockerd"):
+		d.known = true
+	case program == "":
 		for _, w := range dockerdWords {
 			d.known = d.known || bytes.Contains(l.Text, w)
 		}
-		if !pulled && !d.known {
-			return evidence.Miss
-		}
 	}
-	o.SeenFor(o.Subject(), timeline.Images)
+	if d.known {
+		o.SeenFor(o.Subject(), timeline.Images)
+	} else if !pulled {
+		return evidence.Miss
+	}
 	if !pulled || !d.line.parse(l.Text) || string(d.line.msg) != "image pulled" {
 		return evidence.Done
 	}

@@ -1,0 +1,240 @@
+package ingest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pulltrail/ingest"
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// wrapping writes lines as one frame would hold them.
+type wrapping struct {
+	frame string   // name in the table
+	only  []string // tools that the frame can hold; nil: any
+	wrap  func(lines []string) []string
+}
+
+// stamp is the time of line i.
+func stamp(i int, layout string) string {
+	return time.Date(2026, 10, 21, 12, 0, 0, 123_456_700, time.UTC).Add(time.Duration(i) * time.Second).Format(layout)
+}
+
+// prefixed puts a prefix before every line.
+func prefixed(frame, head string, prefix func(i int) string) wrapping {
+	return wrapping{frame: frame, wrap: func(lines []string) []string {
+		var out []string
+		if head != "" {
+			out = append(out, head)
+		}
+		for i, l := range lines {
+			out = append(out, prefix(i)+l)
+		}
+		return out
+	}}
+}
+
+// fields writes every line as a JSON object.
+func fields(frame string, object func(i int, line string) map[string]any) wrapping {
+	return wrapping{frame: frame, wrap: func(lines []string) []string {
+		var out []string
+		for i, l := range lines {
+			b, err := json.Marshal(object(i, l))
+			if err != nil {
+				panic(err)
+			}
+			out = append(out, string(b))
+		}
+		return out
+	}}
+}
+
+const nano = "2006-01-02T15:04:05.000000000Z07:00"
+
+// wrappings has at least one entry for every frame of the table.
+var wrappings = map[string]wrapping{
+	"github-job": prefixed("github-job", "", func(i int) string { return stamp(i, "2006-01-02T15:04:05.0000000Z") + " " }),
+	"pip-log": {frame: "pip-log", only: []string{"pip"}, wrap: prefixed("pip-log", "2026-10-21T11:59:59,000 Using pip 24.2 from /opt/pip (python 3.13)",
+		func(i int) string { return stamp(i, "2006-01-02T15:04:05,000") + " " }).wrap},
+	"syslog-3164": prefixed("syslog", "", func(i int) string { return stamp(i, time.Stamp) + " prod-3 deploy[41]: " }),
+	"syslog-5424": prefixed("syslog", "", func(i int) string { return "<14>1 " + stamp(i, nano) + " prod-3 deploy 41 - - " }),
+	"syslog-iso":  prefixed("syslog", "", func(i int) string { return stamp(i, "2006-01-02T15:04:05-0700") + " prod-3 deploy[41]: " }),
+	"kubernetes":  prefixed("kubernetes-cri", "", func(i int) string { return stamp(i, nano) + " stdout F " }),
+	"compose":     prefixed("compose-logs", "", func(int) string { return "web-1  | " }),
+	"buildkit":    prefixed("buildkit", "#7 [2/3] RUN ./build.sh", func(i int) string { return fmt.Sprintf("#7 %d.25 ", i) }),
+	"journal": fields("journald-json", func(i int, l string) map[string]any {
+		return map[string]any{"__REALTIME_TIMESTAMP": fmt.Sprint(1792584000000000 + i), "_HOSTNAME": "prod-3", "SYSLOG_IDENTIFIER": "deploy", "MESSAGE": l}
+	}),
+	"docker-json": fields("docker-json", func(i int, l string) map[string]any {
+		return map[string]any{"log": l + "\n", "stream": "stdout", "time": stamp(i, nano)}
+	}),
+	"cloudwatch": fields("cloudwatch-event", func(i int, l string) map[string]any {
+		return map[string]any{"message": l, "timestamp": 1792584000000 + i, "ingestionTime": 1792584001000}
+	}),
+	"kubernetes-parts": {frame: "kubernetes-cri", wrap: func(lines []string) []string {
+		var out []string
+		for i, l := range lines {
+			half := len(l) / 2
+			out = append(out, stamp(i, nano)+" stdout P "+l[:half], stamp(i, nano)+" stdout F "+l[half:])
+		}
+		return out
+	}},
+}
+
+// nested are frames in frames, the outer one first.
+var nested = [][2]string{{"syslog-5424", "kubernetes"}, {"compose", "kubernetes"}, {"journal", "docker-json"}, {"cloudwatch", "docker-json"},
+	{"github-job", "compose"}, {"docker-json", "buildkit"}, {"kubernetes", "syslog-3164"}, {"github-job", "buildkit"}}
+
+// sampleFile is one golden sample of a tool.
+type sampleFile struct {
+	tool, path, format string // format: as claimed
+	opt                ingest.Options
+	lines              []string
+	want               []string
+}
+
+// TestComposition reads every golden sample of every tool inside every frame:
+// the events must be the same, time and subject apart. A new row of the table
+// takes part by itself; a new frame needs an entry in wrappings.
+func TestComposition(t *testing.T) {
+	samples := toolSamples(t)
+	all := maps.Clone(wrappings)
+	for _, n := range nested {
+		outer, inner := all[n[0]], all[n[1]]
+		all[n[0]+" around "+n[1]] = wrapping{frame: outer.frame + "+" + inner.frame, wrap: func(lines []string) []string { return outer.wrap(inner.wrap(lines)) }}
+	}
+	for _, f := range ingest.Formats {
+		if f.Shape == evidence.FrameShape && !hasWrapping(f.Name) {
+			t.Errorf("frame %s has no entry in wrappings: add one, so that every tool is read inside it", f.Name)
+		}
+	}
+	for name, w := range all {
+		t.Run(name, func(t *testing.T) { compose(t, w, samples) })
+	}
+}
+
+func hasWrapping(frame string) bool {
+	for _, w := range wrappings {
+		if w.frame == frame {
+			return true
+		}
+	}
+	return false
+}
+
+// toolSamples reads the samples of all tools as they are.
+func toolSamples(t *testing.T) []*sampleFile {
+	t.Helper()
+	var samples []*sampleFile
+	for _, f := range ingest.Formats {
+		if f.Shape != evidence.ToolShape {
+			continue
+		}
+		goldens, err := filepath.Glob("../testdata/formats/" + f.Name + "/*.golden")
+		if err != nil || len(goldens) == 0 {
+			t.Fatalf("tool %s has no golden sample: %v", f.Name, err)
+		}
+		for _, golden := range goldens {
+			header, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := strings.TrimSuffix(golden, ".golden")
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !utf8.Valid(data) {
+				continue // a frame would not hold UTF-16
+			}
+			s := &sampleFile{tool: f.Name, path: path, lines: strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")}
+			_, s.opt = flags(t, string(header))
+			for i, l := range s.lines {
+				s.lines[i] = strings.TrimRight(l, "\r")
+			}
+			samples = append(samples, s)
+		}
+	}
+	want := readEvents(t, samples, func(s *sampleFile) []string { return s.lines })
+	proved := map[string]int{}
+	for _, s := range samples {
+		s.want = want[s]
+		proved[s.tool] += len(s.want)
+	}
+	for tool, n := range proved {
+		if n == 0 {
+			t.Errorf("the samples of %s give no event: nothing is compared", tool)
+		}
+	}
+	return samples
+}
+
+func compose(t *testing.T, w wrapping, samples []*sampleFile) {
+	var fit []*sampleFile
+	for _, s := range samples {
+		// No frame stands in itself.
+		if !slices.Contains(strings.Split(w.frame, "+"), s.format) && (w.only == nil || slices.Contains(w.only, s.tool)) {
+			fit = append(fit, s)
+		}
+	}
+	got := readEvents(t, fit, func(s *sampleFile) []string { return w.wrap(s.lines) })
+	for _, s := range fit {
+		if !slices.Equal(got[s], s.want) {
+			t.Errorf("%s in %s:\n%s", s.path, w.frame, diff(strings.Join(s.want, ""), strings.Join(got[s], "")))
+		}
+	}
+}
+
+// readEvents reads samples into one new case and returns what each event of a
+// sample proves, sorted. The format that claims the plain lines is kept.
+func readEvents(t *testing.T, samples []*sampleFile, lines func(*sampleFile) []string) map[*sampleFile][]string {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := timeline.Create(filepath.Join(dir, "case"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	byPath := map[string]*sampleFile{}
+	for i, s := range samples {
+		path := filepath.Join(dir, fmt.Sprintf("%d.log", i))
+		byPath[path] = s
+		if err := os.WriteFile(path, []byte(strings.Join(lines(s), "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := ingest.Run(t.Context(), db, []string{path}, s.opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.format == "" {
+			s.format = r.Files[0].Format
+		}
+	}
+	events := map[*sampleFile][]string{}
+	err = db.Timeline(timeline.Filter{}, func(f timeline.Fact) error {
+		digests := make([]string, 0, len(f.Item.Digests))
+		for _, d := range f.Item.Digests {
+			digests = append(digests, d.Value+" "+string(d.Role))
+		}
+		slices.Sort(digests)
+		s := byPath[f.Path]
+		events[s] = append(events[s], fmt.Sprintf("%s %s ref=%s %v\n", f.Action, f.Item.Artifact, f.Item.Ref, digests))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		slices.Sort(e)
+	}
+	return events
+}
