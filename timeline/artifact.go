@@ -85,7 +85,7 @@ func (r ImageRef) String() string {
 }
 
 // imageRef is the grammar of https://github.com/distribution/reference.
-var imageRef = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?/|\[[0-9a-fA-F:]+\](?::\d{1,5})?/)?` +
+var imageRef = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?/|\[[0-9a-fA-F]*:[0-9a-fA-F:]+\](?::\d{1,5})?/)?` +
 	`([a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*)` +
 	`(?::([A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}))?$`)
 
@@ -97,6 +97,9 @@ func ParseImage(text string) (ref ImageRef, ok bool) {
 	if m == nil || len(text) > 512 || len(text) == 64 && isHex(text) {
 		return ImageRef{}, false
 	}
+	if m[2] == "sha256" && m[1] == "" && len(m[3]) == 64 && isHex(m[3]) {
+		return ImageRef{}, false // a digest alone
+	}
 	host, path := strings.TrimSuffix(m[1], "/"), m[2]
 	if host != "" && !strings.ContainsAny(host, ".:") && host != "localhost" {
 		if host != strings.ToLower(host) {
@@ -104,7 +107,7 @@ func ParseImage(text string) (ref ImageRef, ok bool) {
 		}
 		host, path = "", host+"/"+path
 	}
-	switch host {
+	switch host = strings.ToLower(host); host {
 	case "", "index.docker.io", "registry-1.docker.io", "docker.io":
 		host = "docker.io"
 		if !strings.Contains(path, "/") {

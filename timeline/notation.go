@@ -30,11 +30,7 @@ func Notation(e Event) []string {
 		}
 		if e.Path != "" {
 			b.WriteByte(' ')
-			b.WriteString(escape(e.Path))
-			if e.Line > 0 {
-				b.WriteByte(':')
-				b.WriteString(strconv.FormatInt(e.Line, 10))
-			}
+			b.WriteString(place(e.Path, e.Line))
 		}
 		for _, d := range it.Digests {
 			b.WriteString(" digest=" + escape(d.Value))
@@ -50,10 +46,35 @@ func Notation(e Event) []string {
 	return lines
 }
 
+// place is path:line. A path without a line that looks like one with a line
+// gets line 0, one that looks like a field gets "./" before it.
+func place(path string, line int64) string {
+	if key, _, ok := strings.Cut(path, "="); ok && (key == "digest" || key == "ref") {
+		path = "./" + path
+	}
+	if _, _, looks := cutLine(path); line > 0 || looks {
+		return escape(path) + ":" + strconv.FormatInt(line, 10)
+	}
+	return escape(path)
+}
+
+// cutLine splits path:line.
+func cutLine(text string) (path string, line int64, ok bool) {
+	i := strings.LastIndexByte(text, ':')
+	if i <= 0 || i+1 == len(text) || strings.Trim(text[i+1:], "0123456789") != "" {
+		return text, 0, false
+	}
+	n, err := strconv.ParseInt(text[i+1:], 10, 64)
+	if err != nil {
+		return text, 0, false
+	}
+	return text[:i], n, true
+}
+
 // ParseNotation reads one line that Notation printed. Clock, operation, offset
 // and text are not part of the notation.
 func ParseNotation(line string) (Event, error) {
-	words := strings.Fields(line)
+	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' })
 	if len(words) < 4 {
 		return Event{}, fmt.Errorf("%q: want TIME ACTION SUBJECT ARTIFACT [PATH:LINE] [digest=] [role=] [ref=]", line)
 	}
@@ -65,18 +86,12 @@ func ParseNotation(line string) (Event, error) {
 	if e.Action, err = ParseAction(words[1]); err != nil {
 		return Event{}, err
 	}
-	subject, err := unescape(words[2])
-	if err != nil {
-		return Event{}, err
-	}
-	if e.Subject, err = ParseSubject(subject); err != nil {
+	if e.Subject, err = ParseSubject(unescape(words[2])); err != nil {
 		return Event{}, err
 	}
 	var it Item
 	if words[3] != "-" {
-		if it.Artifact, err = unescape(words[3]); err != nil {
-			return Event{}, err
-		}
+		it.Artifact = unescape(words[3])
 	}
 	for i, word := range words[4:] {
 		if err := parseField(&e, &it, word, i == 0); err != nil {
@@ -89,10 +104,7 @@ func ParseNotation(line string) (Event, error) {
 
 func parseField(e *Event, it *Item, word string, first bool) error {
 	key, raw, _ := strings.Cut(word, "=")
-	value, err := unescape(raw)
-	if err != nil {
-		return err
-	}
+	value := unescape(raw)
 	switch {
 	case key == "digest" && raw != "":
 		it.Digests = append(it.Digests, Digest{Value: value})
@@ -101,16 +113,7 @@ func parseField(e *Event, it *Item, word string, first bool) error {
 	case key == "ref" && raw != "":
 		it.Ref = value
 	case first:
-		path, err := unescape(word)
-		if err != nil {
-			return err
-		}
-		e.Path = path
-		if i := strings.LastIndexByte(path, ':'); i > 0 {
-			if n, err := strconv.ParseInt(path[i+1:], 10, 64); err == nil && n > 0 {
-				e.Path, e.Line = path[:i], n
-			}
-		}
+		e.Path, e.Line, _ = cutLine(unescape(word))
 	default:
 		return fmt.Errorf("cannot read %q", word)
 	}
@@ -157,9 +160,10 @@ func decodeEscape(s string) (byte, bool) {
 	return byte(n), err == nil
 }
 
-func unescape(s string) (string, error) {
+// unescape is the inverse of escape.
+func unescape(s string) string {
 	if !strings.Contains(s, "%") {
-		return s, nil
+		return s
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -171,5 +175,5 @@ func unescape(s string) (string, error) {
 		}
 		b.WriteByte(s[i])
 	}
-	return b.String(), nil
+	return b.String()
 }

@@ -73,8 +73,17 @@ func oneStatement(text string) error {
 	if len(words) == 0 || strings.Contains(body, ";") {
 		return ErrStatement
 	}
+	if words[0] == "EXPLAIN" { // of a PRAGMA it would run the PRAGMA
+		words = words[1:]
+		if len(words) > 2 && words[0] == "QUERY" && words[1] == "PLAN" {
+			words = words[2:]
+		}
+	}
+	if len(words) == 0 {
+		return ErrStatement
+	}
 	first, _, _ := strings.Cut(words[0], "(")
-	if !slices.Contains([]string{"SELECT", "WITH", "VALUES", "EXPLAIN"}, first) {
+	if !slices.Contains([]string{"SELECT", "WITH", "VALUES"}, first) {
 		return ErrStatement
 	}
 	return nil
