@@ -305,6 +305,14 @@ func (c *covers) grouped(channels []string, f *Finding) string {
 	return b.String()
 }
 
+// stateFix says what to do about a source that was not read whole.
+func stateFix(s timeline.State) string {
+	if s == timeline.Unread {
+		return "bring the tool's own log, say what it is with --format ('pulltrail formats' lists them), or leave it out of the case"
+	}
+	return "bring the whole file: what was cut, skipped or damaged may hold the answer"
+}
+
 // hasMatcher reports whether the incident's kind has a matcher.
 func (q *question) hasMatcher() bool {
 	return q.inc.Kind == "malicious-release" && len(q.inc.Channels) > 0
@@ -330,7 +338,7 @@ func (c *covers) conclude(res *Result) {
 	}
 	for _, s := range res.Sources {
 		if s.State != timeline.Read {
-			add(Gap{Source: s.Path, Reason: string(s.State), Detail: s.Why, Fix: "see 'pulltrail coverage' for what is missing, and bring the whole file or its original format"})
+			add(Gap{Source: s.Path, Reason: string(s.State), Detail: s.Why, Fix: stateFix(s.State)})
 		}
 	}
 	if !c.m.q.hasMatcher() {

@@ -347,15 +347,15 @@ func boolInt(b bool) int64 {
 	return 0
 }
 
-// cite names the reference of a fact.
+// cite names the reference of a fact: its address where it has one.
 func (q *question) cite(c Cite) string {
 	if c.Source.URL != "" {
 		return c.Source.URL
 	}
-	if c.Source.Index >= 0 && c.Source.Index < len(q.inc.References) {
-		return q.inc.References[c.Source.Index]
+	if i := c.Source.Index; i >= 0 && i < len(q.inc.References) && strings.HasPrefix(q.inc.References[i], "https://") {
+		return q.inc.References[i]
 	}
-	return "no reference"
+	return fmt.Sprintf("reference %d of the incident", c.Source.Index)
 }
 
 // short is an artifact as people say it.

@@ -261,15 +261,21 @@ func origin(a, b timeline.Fact) int {
 // records of something else count; the asks they answer were taken back.
 func (m *matching) answered(a *about, f *Finding) string {
 	var said []string
+	answers := map[string]bool{}
 	for _, c := range a.cleared {
 		m.channel(f, c.ask.channel, Clear, c.how)
 		said = append(said, c.how)
+		for _, e := range c.by {
+			answers[e.Item.Artifact] = true
+		}
 	}
 	for _, j := range a.judged {
 		if j.answer && m.positive(j) {
 			how := fmt.Sprintf("%s %s, which is not listed", verb(j.Action), short(j.Item.Artifact))
 			m.channel(f, j.channel, Clear, how)
-			said = append(said, how)
+			if !answers[j.Item.Artifact] { // what answers an ask was said with it
+				said = append(said, how)
+			}
 		}
 	}
 	slices.Sort(said)
