@@ -22,6 +22,7 @@ var Formats = []evidence.Format{
 	frame.DockerJSON,
 	frame.Compose,
 	frame.BuildKit,
+	frame.DockerBuild,
 
 	tool.Docker,
 	tool.Pip,

@@ -379,7 +379,7 @@ func (b *build) ended(n int, verb string, rest []byte, s *evidence.Stream, o *ev
 			b.image(o, timeline.Cached, st.from, nil)
 		}
 		if strings.HasPrefix(st.instruction, "RUN ") {
-			b.reused(st, child, o)
+			reused(timeline.Item{Ref: st.instruction}, b.op, child, o)
 		}
 		child.Reused(o)
 	default:
@@ -389,16 +389,16 @@ func (b *build) ended(n int, verb string, rest []byte, s *evidence.Stream, o *ev
 }
 
 // reused records that a RUN step came from the cache, in the operation of each
-// of its commands; a step without known commands gets one of its own.
-func (b *build) reused(st *step, child *evidence.Stream, o *evidence.Out) {
-	item := timeline.Item{Ref: st.instruction}
+// of its commands; a step without known commands gets one of its own. The
+// item's Ref is the instruction.
+func reused(item timeline.Item, build *evidence.Op, child *evidence.Stream, o *evidence.Out) {
 	commands := child.Commands()
 	for _, op := range commands {
 		o.Emit(timeline.Cached, op, item)
 	}
 	if len(commands) == 0 {
-		op := o.NewOp("buildkit", st.instruction)
-		op.Parent = b.op.Number
+		op := o.NewOp(build.Tool, item.Ref)
+		op.Parent = build.Number
 		o.Emit(timeline.Cached, op, item)
 		o.Close(op, timeline.OpCached)
 	}

@@ -28,13 +28,13 @@ func (shell) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 
 func (shell) End(timeline.OpState, *evidence.Out) {}
 
-// read reads a text through BuildKit and shell.
+// read reads a text through the builders and shell.
 func read(t *testing.T, text string) timeline.Batch {
 	t.Helper()
 	tool := evidence.Format{Name: "shell", Shape: evidence.ToolShape, Starts: []string{"got "}, Commands: true,
 		Tool: func() evidence.Parser { return shell{} }}
 	var all timeline.Batch
-	m := evidence.NewMachine([]evidence.Format{BuildKit, tool})
+	m := evidence.NewMachine([]evidence.Format{BuildKit, DockerBuild, tool})
 	r := m.NewReading("build.log", timeline.Subject{}, timeline.Subject{}, evidence.Times{}, func(b *timeline.Batch) error {
 		all.Events = append(all.Events, b.Events...)
 		all.Ops = append(all.Ops, b.Ops...)
