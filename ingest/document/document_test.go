@@ -43,12 +43,14 @@ func newHead(path, data string) evidence.Head {
 	return evidence.Head{Path: path, Name: filepath.Base(path), Dir: filepath.Base(filepath.Dir(path)), Bytes: []byte(data[:min(len(data), 64<<10)])}
 }
 
+var machine = evidence.NewMachine(nil)
+
 func read(f evidence.Format, path, data, claim string) (r reading) {
 	var who timeline.Subject
 	if claim != "" {
 		who, _ = timeline.ParseSubject(claim)
 	}
-	in := evidence.NewMachine(nil).NewReading(path, who, timeline.Subject{}, evidence.Times{}, func(b *timeline.Batch) error {
+	in := machine.NewReading(path, who, timeline.Subject{}, evidence.Times{}, func(b *timeline.Batch) error {
 		r.events = append(r.events, b.Events...)
 		r.skips = append(r.skips, b.Skips...)
 		r.links = append(r.links, b.Links...)
