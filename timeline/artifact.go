@@ -102,8 +102,8 @@ func ParseImage(text string) (ref ImageRef, ok bool) {
 	}
 	host, path := strings.TrimSuffix(m[1], "/"), m[2]
 	if host != "" && !strings.ContainsAny(host, ".:") && host != "localhost" {
-		if host != strings.ToLower(host) {
-			return ImageRef{}, false
+		if host != strings.ToLower(host) || strings.HasSuffix(host, "-") {
+			return ImageRef{}, false // no part of a path either
 		}
 		host, path = "", host+"/"+path
 	}

@@ -69,6 +69,8 @@ func TestNormalizeImage(t *testing.T) {
 		"quay.io/a/b:v1@sha256:" + hex:         "quay.io/a/b:v1@sha256:" + hex,
 		"a__b/c-d.e":                           "docker.io/a__b/c-d.e:latest",
 		"":                                     "",
+		"acme-/app":                            "",
+		"[00]/app":                             "",
 		"Busybox":                              "",
 		"acme/App":                             "",
 		"a//b":                                 "",
