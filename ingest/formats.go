@@ -25,7 +25,9 @@ var Formats = []evidence.Format{
 	frame.DockerBuild,
 
 	tool.Docker,
+	tool.UV,
 	tool.Pip,
+	tool.Poetry,
 	tool.Access,
 	tool.Dockerd,
 	tool.Containerd,

@@ -272,10 +272,10 @@ func pipxAsk(_ string, args []string) *ask {
 // poetryAsk reads poetry, pipenv and pdm, which agree on these words.
 func poetryAsk(name string, args []string) *ask {
 	f, plain := splitFlags(args, wordSet("-G -E -C -P --group --extras --source --with --without --only --directory --project --python --python-version -i --index --categories"))
-	if len(plain) == 0 || f.has("--help", "-h", "--version", "-V", "--dry-run") {
+	if len(plain) == 0 || f.has("--help", "-h", "--version", "-V") {
 		return nil
 	}
-	a := &ask{tool: name, kind: "pypi", quiet: f.has(pipQuiet...)}
+	a := &ask{tool: name, kind: "pypi", quiet: f.has(pipQuiet...), none: f.has("--dry-run")}
 	if plain[0] == "self" {
 		plain = plain[1:]
 	}

@@ -1,0 +1,373 @@
+package tool
+
+import (
+	"bytes"
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// UV is the output of uv pip, uv add, uv sync, uv lock, uv run and uvx.
+// https://docs.astral.sh/uv/reference/cli/
+var UV = evidence.Format{
+	Name:   "uv",
+	Shape:  evidence.ToolShape,
+	Title:  "uv output",
+	Proves: "what was installed, removed, locked, or would be on a dry run, with versions; downloads by name",
+	Cannot: "versions of downloads, and of an installation that prints only its count",
+	Doc:    "https://docs.astral.sh/uv/reference/cli/",
+	Sample: "written by hand after uv 0.9's output",
+	Starts: []string{"+ ", "- ", "~ ", "Resolved ", "Prepared ", "Uninstalled ", "Installed ", "Would ", "Audited ", "Checked ",
+		"Added ", "Updated ", "Removed ", "Downloading ", "Downloaded ", "Built ", "DEBUG "},
+	Tool: func() evidence.Parser { return &uv{} },
+}
+
+// uvPhase is the last header that was printed. They come in this order.
+type uvPhase uint8
+
+const (
+	uvIdle uvPhase = iota
+	uvBegun // a download or a message of --verbose
+	uvResolved
+	uvPrepared
+	uvWould // a dry run: the rows are plans
+	uvUninstalled
+	uvInstalled
+	uvUnchanged // "Audited 5 packages": nothing was done
+	uvRows      // rows came
+)
+
+type uv struct {
+	op    *evidence.Op
+	phase uvPhase
+	plan  bool            // rows are a dry run's
+	open  bool            // the line before was a row: uv prints them in one go
+	count *evidence.Mark  // "Installed 21 packages", while no row has come
+	got   map[string]bool // downloads said already
+	minus []heldRow       // " - x==1" rows without a header: a list may look the same
+}
+
+// heldRow is a removal that the next line must confirm.
+type heldRow struct {
+	mark evidence.Mark
+	item timeline.Item
+}
+
+// Line reads one line.
+func (u *uv) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
+	text := bytes.TrimSpace(l.Text)
+	row, isRow := uvRow(l.Text)
+	if u.minus != nil && !u.confirm(row.sign, o) {
+		u.minus = nil
+	}
+	if u.count != nil && !isRow {
+		u.counted(o)
+	}
+	word, rest, _ := bytes.Cut(text, []byte(" "))
+	if u.open && !isRow && string(word) != "Added" && string(word) != "Updated" && string(word) != "Removed" {
+		u.finish(timeline.OpOpen, o)
+	}
+	if l.Echo {
+		return evidence.Miss
+	}
+	if isRow {
+		return u.row(row, o)
+	}
+	switch string(word) {
+	case "Resolved", "Prepared", "Uninstalled", "Installed", "Audited", "Checked":
+		return u.header(string(word), string(rest), o)
+	case "Would":
+		return u.would(rest, o)
+	case "Added", "Updated", "Removed":
+		return u.locked(string(word), string(rest), o)
+	case "Downloading", "Downloaded":
+		return u.download(string(rest), o)
+	case "Built":
+		return u.built(string(rest), o)
+	case "DEBUG":
+		return u.debug(string(rest), o)
+	}
+	return evidence.Miss
+}
+
+// begin returns the invocation that a header of the given phase belongs to.
+func (u *uv) begin(ph uvPhase, o *evidence.Out) *evidence.Op {
+	if u.op != nil && (ph <= u.phase && ph != uvRows || o.Overtaken(u.op)) {
+		u.finish(timeline.OpOpen, o)
+	}
+	if u.op == nil {
+		u.op = o.Invocation("uv")
+	}
+	u.phase = max(u.phase, ph)
+	o.Seen(timeline.PyPI)
+	return u.op
+}
+
+// finish ends the invocation. uv prints no last line: what reached its rows or
+// said that nothing was to do is done when something else begins.
+func (u *uv) finish(how timeline.OpState, o *evidence.Out) {
+	if u.op == nil {
+		return
+	}
+	if u.phase == uvRows || u.phase == uvUnchanged {
+		u.op.Answer()
+	}
+	if u.phase >= uvInstalled && how == timeline.OpOpen {
+		how = timeline.OpDone
+	}
+	o.Close(u.op, how)
+	u.op, u.phase, u.plan, u.open, u.got = nil, uvIdle, false, false, nil
+}
+
+// End ends the invocation.
+func (u *uv) End(how timeline.OpState, o *evidence.Out) {
+	if u.count != nil {
+		u.counted(o)
+	}
+	u.minus = nil
+	u.finish(how, o)
+}
+
+// header reads "Resolved 195 packages in 1.19s" and its kin.
+func (u *uv) header(word, rest string, o *evidence.Out) evidence.Result {
+	if !packageCount(rest) {
+		return evidence.Miss
+	}
+	switch word {
+	case "Resolved":
+		u.begin(uvResolved, o)
+	case "Prepared":
+		u.begin(uvPrepared, o)
+	case "Uninstalled":
+		u.begin(uvUninstalled, o)
+	case "Installed":
+		u.begin(uvInstalled, o)
+		mark := o.Mark()
+		u.count = &mark
+		return evidence.More
+	case "Audited", "Checked":
+		u.begin(uvUnchanged, o)
+		u.finish(timeline.OpDone, o)
+	}
+	return evidence.Done
+}
+
+// packageCount knows "1 package in 12ms" and "195 packages in 1.19s".
+func packageCount(text string) bool {
+	n, rest, _ := strings.Cut(text, " ")
+	if n == "" || strings.Trim(n, "0123456789") != "" {
+		return false
+	}
+	unit, rest, timed := strings.Cut(rest, " ")
+	return (unit == "package" || unit == "packages") && timed && strings.HasPrefix(rest, "in ")
+}
+
+// counted says that packages were installed without a row that names them.
+func (u *uv) counted(o *evidence.Out) {
+	o.At(*u.count, timeline.Event{Action: timeline.Opaque, Op: u.op.Number,
+		Items: []timeline.Item{{Artifact: timeline.Ecosystem("pypi")}}})
+	u.count = nil
+}
+
+// would reads the headers of a dry run:
+//
+//	Would install 1 package
+//	Would make no changes
+func (u *uv) would(rest []byte, o *evidence.Out) evidence.Result {
+	verb, n, _ := bytes.Cut(rest, []byte(" "))
+	switch string(verb) {
+	case "download", "install", "uninstall":
+		count, unit, _ := strings.Cut(string(n), " ")
+		if strings.Trim(count, "0123456789") != "" || unit != "package" && unit != "packages" {
+			return evidence.Miss
+		}
+	case "make":
+		if string(n) != "no changes" {
+			return evidence.Miss
+		}
+		u.begin(uvUnchanged, o)
+		u.finish(timeline.OpDone, o)
+		return evidence.Done
+	default:
+		return evidence.Miss
+	}
+	if u.op != nil && u.phase > uvWould {
+		u.finish(timeline.OpOpen, o)
+	}
+	if u.phase == uvWould && u.op != nil {
+		u.plan = true
+		return evidence.Done
+	}
+	u.begin(uvWould, o)
+	u.plan = true
+	return evidence.Done
+}
+
+// change is a row: a sign and what it is about.
+type change struct {
+	sign byte
+	item timeline.Item
+}
+
+// uvRow reads the rows behind a header. The blank before the sign tells them
+// from a shell's trace and from most lists; a log may have indented them.
+//
+//   - litellm==1.106.2
+//   - litellm==1.107.0
+//     ~ lightspeed-stack==0.2.0 (from file:///srv/ci/lightspeed-stack)
+func uvRow(line []byte) (c change, ok bool) {
+	text := bytes.TrimLeft(line, " \t")
+	if len(text) < 6 || text[0] != '+' && text[0] != '-' && text[0] != '~' || text[1] != ' ' || text[2] == ' ' {
+		return c, false
+	}
+	name, version, ok := strings.Cut(string(bytes.TrimRight(text[2:], " ")), "==")
+	if !ok || !evidence.IsDistName(name) {
+		return c, false
+	}
+	version, from, _ := strings.Cut(version, " ")
+	if !evidence.IsVersion(version) || from != "" && !strings.HasPrefix(from, "(from ") {
+		return c, false
+	}
+	from = strings.TrimSuffix(strings.TrimPrefix(from, "(from "), ")")
+	return change{text[0], timeline.Item{Artifact: timeline.PURL("pypi", "", name, version), Ref: evidence.Redact(from)}}, true
+}
+
+func (u *uv) row(c change, o *evidence.Out) evidence.Result {
+	u.count = nil
+	if u.op == nil && c.sign == '-' {
+		u.minus = append(u.minus, heldRow{o.Mark(), c.item})
+		return evidence.More
+	}
+	op := u.begin(uvRows, o)
+	switch {
+	case u.plan && c.sign == '-':
+		o.Emit(timeline.Present, op, c.item)
+	case u.plan:
+		o.Emit(timeline.Resolve, op, c.item)
+	case c.sign == '-':
+		o.Emit(timeline.Remove, op, c.item)
+	default:
+		o.Emit(timeline.Install, op, c.item)
+	}
+	u.open = true
+	return evidence.More
+}
+
+// confirm releases held removals when a row of an installation follows; it
+// reports whether they are dealt with or still held.
+func (u *uv) confirm(sign byte, o *evidence.Out) bool {
+	switch sign {
+	case '-':
+		return true
+	case '+', '~':
+	default:
+		return false
+	}
+	op := u.begin(uvRows, o)
+	for _, h := range u.minus {
+		o.At(h.mark, timeline.Event{Action: timeline.Remove, Op: op.Number, Items: []timeline.Item{h.item}})
+	}
+	u.minus = nil
+	return true
+}
+
+// locked reads the rows of uv lock, which installs nothing:
+//
+//	Added typing-extensions v4.10.0
+//	Updated markupsafe v1.1.1 -> v2.1.5
+//	Removed iniconfig v2.0.0
+func (u *uv) locked(verb, rest string, o *evidence.Out) evidence.Result {
+	words := strings.Fields(rest)
+	if u.op == nil || len(words) < 2 || !evidence.IsDistName(words[0]) {
+		return evidence.Miss
+	}
+	last := strings.TrimPrefix(words[len(words)-1], "v")
+	update := len(words) == 4 && words[2] == "->"
+	if !evidence.IsVersion(last) || verb == "Updated" != update || !update && len(words) != 2 {
+		return evidence.Miss
+	}
+	op := u.begin(uvRows, o)
+	if verb != "Removed" {
+		o.Emit(timeline.Resolve, op, timeline.Item{Artifact: timeline.PURL("pypi", "", words[0], last)})
+	}
+	u.open = true
+	return evidence.More
+}
+
+// download reads the big ones, which uv shows without a version:
+//
+//	Downloading pydantic-core (2.0MiB)
+//	 Downloaded pydantic-core
+func (u *uv) download(rest string, o *evidence.Out) evidence.Result {
+	name, size, sized := strings.Cut(rest, " ")
+	if sized && (!strings.HasPrefix(size, "(") || !strings.HasSuffix(size, "iB)") || strings.Contains(size, " ")) {
+		return evidence.Miss
+	}
+	if !evidence.IsDistName(name) || !sized && u.op == nil || strings.HasPrefix(name, "cpython-") || strings.HasPrefix(name, "pypy-") {
+		return evidence.Miss
+	}
+	if u.op != nil && u.phase > uvPrepared {
+		u.finish(timeline.OpOpen, o)
+	}
+	if u.op == nil {
+		u.begin(uvBegun, o)
+	}
+	if !u.got[name] {
+		if u.got == nil {
+			u.got = map[string]bool{}
+		}
+		u.got[name] = true
+		o.Emit(timeline.Download, u.op, timeline.Item{Artifact: timeline.PURL("pypi", "", name, "")})
+	}
+	return evidence.Done
+}
+
+// built reads "Built fasttext==0.9.3": the build code of a source distribution
+// ran. A project of one's own has a path in place of the version.
+func (u *uv) built(rest string, o *evidence.Out) evidence.Result {
+	name, version, ok := strings.Cut(rest, "==")
+	if !ok || !evidence.IsDistName(name) || !evidence.IsVersion(version) {
+		return evidence.Miss
+	}
+	if u.op == nil {
+		u.begin(uvBegun, o)
+	}
+	o.Emit(timeline.Install, u.op, timeline.Item{Artifact: timeline.PURL("pypi", "", name, version)})
+	return evidence.Done
+}
+
+// uvDebug are messages of uv --verbose that name a version.
+var uvDebug = []struct {
+	start  string
+	action timeline.Action
+}{
+	{"Selecting: ", timeline.Resolve},
+	{"Identified uncached distribution: ", timeline.Resolve},
+	{"Requirement already installed: ", timeline.Present},
+	{"Requirement already cached: ", timeline.Cached},
+	{"Registry requirement already cached: ", timeline.Cached},
+}
+
+// debug reads lines of uv --verbose:
+//
+//	DEBUG Selecting: litellm==1.107.0 [compatible] (litellm-1.107.0-py3-none-any.whl)
+//	DEBUG Registry requirement already cached: litellm==1.107.0
+func (u *uv) debug(rest string, o *evidence.Out) evidence.Result {
+	for _, d := range uvDebug {
+		text, ok := strings.CutPrefix(rest, d.start)
+		if !ok {
+			continue
+		}
+		r, after, ok := evidence.ParseRequirement(text)
+		if !ok || r.Version == "" || after != "" && after[0] != ' ' {
+			return evidence.Miss
+		}
+		if u.op == nil {
+			u.begin(uvResolved, o)
+		}
+		o.Emit(d.action, u.op, timeline.Item{Artifact: timeline.PURL("pypi", "", r.Name, r.Version)})
+		return evidence.Done
+	}
+	return evidence.Miss
+}
