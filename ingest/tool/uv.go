@@ -27,8 +27,8 @@ var UV = evidence.Format{
 type uvPhase uint8
 
 const (
-	uvIdle uvPhase = iota
-	uvBegun // a download or a message of --verbose
+	uvIdle  uvPhase = iota
+	uvBegun         // a download or a message of --verbose
 	uvResolved
 	uvPrepared
 	uvWould // a dry run: the rows are plans
@@ -364,7 +364,7 @@ func (u *uv) debug(rest string, o *evidence.Out) evidence.Result {
 			return evidence.Miss
 		}
 		if u.op == nil {
-			u.begin(uvResolved, o)
+			u.begin(uvBegun, o)
 		}
 		o.Emit(d.action, u.op, timeline.Item{Artifact: timeline.PURL("pypi", "", r.Name, r.Version)})
 		return evidence.Done
