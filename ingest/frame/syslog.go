@@ -123,8 +123,13 @@ func (h *syslogLine) clock(text []byte) int {
 		return n
 	}
 	if len(text) > 15 && evidence.Month(text[:3]) > 0 && text[3] == ' ' && text[9] == ':' && text[12] == ':' {
-		h.stamp, h.read, h.yearless = text[:15], yearlessStamp, true
-		return 15
+		n := 15
+		if text[n] == '.' { // journalctl -o short-precise
+			for n++; n < len(text) && text[n] >= '0' && text[n] <= '9'; n++ {
+			}
+		}
+		h.stamp, h.read, h.yearless = text[:n], yearlessStamp, true
+		return n
 	}
 	if len(text) > 27 && text[3] == ' ' && text[8] == '-' && text[14] == ' ' {
 		zone := bytes.IndexByte(text[24:min(len(text), 32)], ' ')
@@ -270,13 +275,14 @@ func number(b []byte) bool {
 	return len(b) > 0
 }
 
-// yearlessStamp reads "Oct 21 12:04:51", a day below ten with a blank.
+// yearlessStamp reads "Oct 21 12:04:51", a day below ten with a blank, with or
+// without a fraction.
 func yearlessStamp(text []byte, t *evidence.Times) timeline.Span {
 	at, err := time.Parse(time.Stamp, string(text))
 	if err != nil {
 		return timeline.Always()
 	}
-	m := evidence.Moment{Month: int(at.Month()), Day: at.Day(), Hour: at.Hour(), Minute: at.Minute(), Sec: at.Second(), Resolution: time.Second}
+	m := evidence.Moment{Month: int(at.Month()), Day: at.Day(), Hour: at.Hour(), Minute: at.Minute(), Sec: at.Second(), Nano: at.Nanosecond(), Resolution: time.Second}
 	return m.Span(string(text), t)
 }
 

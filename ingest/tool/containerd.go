@@ -18,7 +18,7 @@ var Containerd = evidence.Format{
 	Cannot: "pulls by ctr, nerdctl or dockerd, which it does not log: it covers a host only when it serves Kubernetes there",
 	Doc:    "https://github.com/containerd/containerd/blob/main/docs/cri/architecture.md",
 	Sample: "written by hand after the source of the CRI plugin",
-	Starts: []string{`time="`},
+	Starts: []string{`time="`, `{"`},
 	Tool:   func() evidence.Parser { return &containerd{} },
 }
 
@@ -51,8 +51,8 @@ func (c *containerd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 
 // containerdLine reports whether the line is one of the CRI plugin's.
 func containerdLine(text []byte) bool {
-	for _, w := range []string{`msg="PullImage `, `msg="Pulled image `, `msg="RunPodSandbox `, `msg="StartContainer `, `msg="StopPodSandbox `, `msg="ImageCreate event `} {
-		if bytes.Contains(text, []byte(w)) {
+	for _, w := range []string{"PullImage ", "Pulled image ", "RunPodSandbox ", "StartContainer ", "StopPodSandbox ", "ImageCreate event "} {
+		if says(text, w) {
 			return true
 		}
 	}
@@ -64,6 +64,7 @@ func containerdLine(text []byte) bool {
 //	Pulled image "registry.k8s.io/pause:3.9" with image id "sha256:…", repo tag "registry.k8s.io/pause:3.9", repo digest "registry.k8s.io/pause@sha256:…", size "30978722" in 1.067043121s
 //	PullImage "registry.k8s.io/pause:3.9" returns image reference "sha256:…"
 //	ImageCreate event name:"registry.k8s.io/pause:3.9" labels:{…}
+//	ImageCreate event &ImageCreate{Name:registry.k8s.io/pause:3.9,Labels:map[string]string{…},XXX_unrecognized:[],}
 func (c *containerd) message(msg string, o *evidence.Out) {
 	if rest, ok := strings.CutPrefix(msg, `Pulled image "`); ok {
 		ref, rest, _ := strings.Cut(rest, `"`)
@@ -84,11 +85,14 @@ func (c *containerd) message(msg string, o *evidence.Out) {
 		}
 		return
 	}
+	ref, whole := "", false
 	if rest, ok := strings.CutPrefix(msg, `ImageCreate event name:"`); ok {
-		ref, _, whole := strings.Cut(rest, `"`)
-		if item, ok := image(ref, ""); ok && whole && !strings.HasPrefix(ref, "sha256:") {
-			c.line.event(o, timeline.Present, item)
-		}
+		ref, _, whole = strings.Cut(rest, `"`)
+	} else if rest, ok := strings.CutPrefix(msg, "ImageCreate event &ImageCreate{Name:"); ok {
+		ref, _, whole = strings.Cut(rest, ",")
+	}
+	if item, ok := image(ref, ""); ok && whole && !strings.HasPrefix(ref, "sha256:") {
+		c.line.event(o, timeline.Present, item)
 	}
 }
 

@@ -39,7 +39,7 @@ func (c *crio) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if program == "crio" || program == "" {
 		o.SeenFor(o.Subject(), timeline.Images)
 	}
-	if !bytes.Contains(l.Text, []byte(`msg="Pull`)) || !c.line.parse(l.Text) {
+	if !says(l.Text, "Pull") || !c.line.parse(l.Text) {
 		return evidence.Done
 	}
 	msg := string(c.line.msg)

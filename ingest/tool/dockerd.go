@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"bytes"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -18,7 +17,7 @@ var Dockerd = evidence.Format{
 	Cannot: "pulls by releases before 25, which log none; what containers did",
 	Doc:    "https://docs.docker.com/engine/daemon/logs/",
 	Sample: "written by hand after the daemon's source",
-	Starts: []string{`time="`},
+	Starts: []string{`time="`, `{"`},
 	Tool:   func() evidence.Parser { return &dockerd{} },
 }
 
@@ -28,19 +27,19 @@ type dockerd struct {
 }
 
 // dockerdWords are messages that only the daemon writes.
-var dockerdWords = [][]byte{[]byte("Daemon has completed initialization"), []byte("Loading containers: "), []byte(`msg="Docker daemon"`)}
+var dockerdWords = []string{"Daemon has completed initialization", "Loading containers: ", `Docker daemon"`}
 
 // Line reads one line:
 //
 //	time="2026-10-21T12:44:02.118203913Z" level=info msg="image pulled" digest="sha256:6ec1…" remote="docker.io/library/redis:7.4-alpine"
 func (d *dockerd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	pulled := bytes.Contains(l.Text, []byte(`msg="image pulled"`))
+	pulled := says(l.Text, "image pulled\"")
 	switch program := o.Stream().Program; {
 	case program == "dockerd" || strings.HasSuffix(program, ".dockerd"):
 		d.known = true
 	case program == "":
 		for _, w := range dockerdWords {
-			d.known = d.known || bytes.Contains(l.Text, w)
+			d.known = d.known || says(l.Text, w)
 		}
 	}
 	if d.known {

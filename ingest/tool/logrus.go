@@ -66,29 +66,22 @@ func plain(value []byte) []byte {
 // daemonLine is a line of a container runtime:
 //
 //	time="2026-10-21T12:44:02.118203913Z" level=info msg="image pulled" digest="sha256:…" remote="docker.io/library/redis:7.4"
+//	{"digest":"sha256:…","level":"info","msg":"image pulled","remote":"docker.io/library/redis:7.4","time":"2026-10-21T12:44:02.118203913Z"}
 type daemonLine struct {
-	stamp, msg, digest, remote, id, name []byte
-	buf                                  []byte
+	stamp, msg, digest, remote, id []byte
+	buf                            []byte
 }
 
 // parse reads the line; msg is unquoted.
 func (d *daemonLine) parse(text []byte) bool {
 	*d = daemonLine{buf: d.buf}
-	f := logfmt{rest: bytes.TrimLeft(text, " \t")}
-	for f.next() {
-		switch string(f.key) {
-		case "time":
-			d.stamp = plain(f.value)
-		case "msg":
-			d.msg = f.value
-		case "digest":
-			d.digest = plain(f.value)
-		case "remote":
-			d.remote = plain(f.value)
-		case "id":
-			d.id = plain(f.value)
-		case "name":
-			d.name = plain(f.value)
+	if text = bytes.TrimLeft(text, " \t"); text[0] == '{' {
+		for f := evidence.JSONFields(text); f.Next(); {
+			d.field(f.Key, f.Value)
+		}
+	} else {
+		for f := (logfmt{rest: text}); f.next(); {
+			d.field(f.key, f.value)
 		}
 	}
 	if len(d.msg) > 0 && d.msg[0] == '"' {
@@ -99,6 +92,28 @@ func (d *daemonLine) parse(text []byte) bool {
 		}
 	}
 	return len(d.stamp) > 0 && len(d.msg) > 0
+}
+
+func (d *daemonLine) field(key, value []byte) {
+	switch string(key) {
+	case "time":
+		d.stamp = plain(value)
+	case "msg":
+		d.msg = value
+	case "digest":
+		d.digest = plain(value)
+	case "remote":
+		d.remote = plain(value)
+	case "id":
+		d.id = plain(value)
+	}
+}
+
+// says reports whether the message of a line starts with words, in either
+// spelling; cheap, before the line is taken apart.
+func says(text []byte, words string) bool {
+	i := bytes.Index(text, []byte(words))
+	return i >= 5 && (string(text[i-5:i]) == `msg="` || i >= 7 && string(text[i-7:i]) == `"msg":"`)
 }
 
 // event records an event at the line's own time, which is finer than that of

@@ -1,0 +1,72 @@
+package frame
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// fuzz feeds any bytes to a frame as a file that it claimed. Whatever comes,
+// it must not panic, must not read more lines out of a file than bytes are in
+// it, and a line that it leaves alone must be as it was.
+func fuzz(f *testing.F, format evidence.Format) {
+	samples, err := filepath.Glob("../../testdata/formats/" + format.Name + "/*")
+	if err != nil || len(samples) == 0 {
+		f.Fatalf("no samples of %s: %v", format.Name, err)
+	}
+	for _, s := range samples {
+		data, err := os.ReadFile(s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		format := format
+		peel := format.New
+		format.New = func() evidence.Peeler { return watched{peel(), t} }
+		m := evidence.NewMachine([]evidence.Format{format})
+		events := 0
+		r := m.NewReading("x.log", timeline.Subject{}, timeline.Subject{}, evidence.Times{}, func(b *timeline.Batch) error {
+			events += len(b.Events)
+			return nil
+		})
+		r.Claimed(format.Name, &evidence.Head{Path: "x.log", Name: "x.log", Bytes: data})
+		for i, line := range bytes.Split(data, []byte("\n")) {
+			r.Line(&evidence.Line{Text: line, No: int64(i) + 1})
+		}
+		if _, err := r.Finish(timeline.Span{}); err != nil {
+			t.Fatal(err)
+		}
+		if events > len(data) {
+			t.Errorf("%d events out of %d bytes", events, len(data))
+		}
+	})
+}
+
+// watched is a frame whose promise is checked: what it leaves alone is as it
+// was.
+type watched struct {
+	evidence.Peeler
+	t *testing.T
+}
+
+func (w watched) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
+	text, stamp := string(l.Text), l.Stamp
+	child := w.Peeler.Peel(l, s, o)
+	if child == nil && (string(l.Text) != text || string(l.Stamp.Text) != string(stamp.Text)) {
+		w.t.Errorf("a line that is not the frame's was changed from %q to %q", text, l.Text)
+	}
+	return child
+}
+
+func FuzzSyslog(f *testing.F)      { fuzz(f, Syslog) }
+func FuzzJournalJSON(f *testing.F) { fuzz(f, JournalJSON) }
+func FuzzCRI(f *testing.F)         { fuzz(f, CRI) }
+func FuzzDockerJSON(f *testing.F)  { fuzz(f, DockerJSON) }
+func FuzzCompose(f *testing.F)     { fuzz(f, Compose) }
+func FuzzCloudWatch(f *testing.F)  { fuzz(f, CloudWatch) }

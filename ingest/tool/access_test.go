@@ -1,0 +1,68 @@
+package tool
+
+import (
+	"testing"
+
+	"pulltrail/ingest/evidence"
+)
+
+func TestPackagePath(t *testing.T) {
+	const whole, meta, index, none = wholeFile, metadata, indexPage, noPath
+	for path, want := range map[string]struct {
+		artifact string
+		kind     pathKind
+	}{
+		"/packages/23/bd/18d1/litellm-1.107.0-py3-none-any.whl":                {"pkg:pypi/litellm@1.107.0", whole},
+		"/packages/23/bd/18d1/litellm-1.107.0-py3-none-any.whl.metadata":       {"pkg:pypi/litellm@1.107.0", meta},
+		"/repository/all/packages/python-dateutil/2.9/python-dateutil-2.9.zip": {"pkg:pypi/python-dateutil@2.9", whole},
+		"/whl/cu118/torch-2.0.1%2Bcu118-cp310-cp310-linux_x86_64.whl":          {"pkg:pypi/torch@2.0.1+cu118", whole},
+		"/root/pypi/+f/36e/ec59/simplejson-3.3.1.tar.gz":                       {"pkg:pypi/simplejson@3.3.1", whole},
+		"/downloads/toolkit-1.0.tar.gz":                                        {"", none},
+		"/packages/23/bd/litellm-1.107.0-py3-none-any.whl.asc":                 {"", none},
+		"/simple/LiteLLM/":                               {"pkg:pypi/litellm", index},
+		"/root/pypi/+simple/litellm":                     {"pkg:pypi/litellm", index},
+		"/simple/":                                       {"", none},
+		"/simple/a/b/":                                   {"", none},
+		"/pypi/litellm/1.107.0/json":                     {"pkg:pypi/litellm", index},
+		"/@acme/ui/-/ui-1.2.3.tgz":                       {"pkg:npm/%40acme/ui@1.2.3", whole},
+		"/repository/npm/@acme%2fui/-/ui-1.2.3-rc.1.tgz": {"pkg:npm/%40acme/ui@1.2.3-rc.1", whole},
+		"/left-pad/-/right-pad-1.0.0.tgz":                {"", none},
+		"/acme/app/-/archive/app-main.tgz":               {"", none},
+	} {
+		item, kind := packagePath(path)
+		if kind != want.kind || item.Artifact != want.artifact {
+			t.Errorf("%s: %s %d", path, item.Artifact, kind)
+		}
+	}
+}
+
+// TestNotCombined holds lines that come close to an access line.
+func TestNotCombined(t *testing.T) {
+	for _, line := range []string{
+		`10.0.2.1:59838 - - [Tue, 16 Apr 2024 06:21:39 UTC] "GET /readiness HTTP/1.1" kube-probe/1.27`,
+		`127.0.0.1:39759 [09/Dec/2013:12:59:46.633] lb default/i8 0/51536/1/48082/99627 200 83285 - - ---- 87/87/87/1/0 0/0 "GET / HTTP/1.1"`,
+		`[21/Oct/2026:12:10:03 +0000] "GET /simple/litellm/ HTTP/1.1" x`,
+		`10.0.0.1 - - [32/Oct/2026:12:10:03 +0000] "GET / HTTP/1.1" 200 1`,
+		`10.0.0.1 - - [21/Oct/2026:12:10:03 +00:00:00] "GET / HTTP/1.1" 200 1`,
+		`10.0.0.1 x y [21/Oct/2026:12:10:03 +0000] "GET / HTTP/1.1" 200 1`,
+		`10.0.0.1 - - [21/Oct/2026:12:10:03 +0000] "GET / HTTP/1.1" 2000 1`,
+		`10.0.0.1 - - [21/Oct/2026:12:10:03 +0000] "GET / HTTP/1.1`,
+		`10.0.0.1 - - [`, `[`, `- `, `10`,
+	} {
+		var r request
+		if r.combined([]byte(line), &evidence.Out{}) {
+			t.Errorf("%q was read as %s %s %d", line, r.method, r.uri, r.status)
+		}
+	}
+}
+
+func TestAddress(t *testing.T) {
+	for text, want := range map[string]string{
+		"10.20.0.31:54492": "10.20.0.31", "[2001:db8::1]:42144": "2001:db8::1", "2001:db8::1": "2001:db8::1",
+		"127.0.0.1": "127.0.0.1", "runner": "runner", "": "", "[": "[",
+	} {
+		if got := string(address([]byte(text))); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

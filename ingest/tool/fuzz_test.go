@@ -1,0 +1,56 @@
+package tool
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// fuzz feeds any bytes to a tool, line by line. Whatever comes, it must not
+// panic, and every event must stand on a line that is there, with an artifact
+// that can be taken apart.
+func fuzz(f *testing.F, format evidence.Format) {
+	samples, err := filepath.Glob("../../testdata/formats/" + format.Name + "/*")
+	if err != nil || len(samples) == 0 {
+		f.Fatalf("no samples of %s: %v", format.Name, err)
+	}
+	for _, s := range samples {
+		data, err := os.ReadFile(s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		lines := bytes.Split(data, []byte("\n"))
+		m := evidence.NewMachine([]evidence.Format{format})
+		r := m.NewReading("x.log", timeline.Subject{}, timeline.Subject{}, evidence.Times{}, func(b *timeline.Batch) error {
+			for _, e := range b.Events {
+				if e.Line < 1 || e.Line > int64(len(lines)) || e.Subject.IsZero() {
+					t.Errorf("event on line %d of %d, subject %q", e.Line, len(lines), e.Subject)
+				}
+				for _, it := range e.Items {
+					if p := timeline.Split(it.Artifact); p.Name == "" && len(it.Digests) == 0 {
+						t.Errorf("artifact %q names nothing", it.Artifact)
+					}
+				}
+			}
+			return nil
+		})
+		for i, line := range lines {
+			r.Line(&evidence.Line{Text: line, No: int64(i) + 1})
+		}
+		if _, err := r.Finish(timeline.Span{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func FuzzAccess(f *testing.F)     { fuzz(f, Access) }
+func FuzzDockerd(f *testing.F)    { fuzz(f, Dockerd) }
+func FuzzContainerd(f *testing.F) { fuzz(f, Containerd) }
+func FuzzCRIO(f *testing.F)       { fuzz(f, CRIO) }
