@@ -61,6 +61,7 @@ func (b *budget) count(n int) error {
 type metered struct {
 	r    io.Reader
 	b    *budget
+	what string // gzip, tar, zip
 	err  error
 	told bool // the gap was recorded with what was read
 }
@@ -85,7 +86,10 @@ func (m *metered) gap() error {
 	if m == nil || m.err == nil {
 		return nil
 	}
-	return cut(m.err)
+	if errors.Is(m.err, errOver) {
+		return m.err
+	}
+	return fmt.Errorf("%s: %w", m.what, cut(m.err))
 }
 
 // container is what an archive's first bytes say it is.
@@ -196,7 +200,7 @@ func (s *source) open(r io.Reader, at where) error {
 
 // unpack reads what a gzip stream holds.
 func (s *source) unpack(z io.Reader, at where) error {
-	m := &metered{r: z, b: &s.budget}
+	m := &metered{r: z, b: &s.budget, what: "gzip"}
 	inner := at
 	inner.from = m
 	if s.unpacking {
@@ -209,17 +213,17 @@ func (s *source) unpack(z io.Reader, at where) error {
 	if err != nil {
 		return err
 	}
-	return s.drain(m, at.path, "gzip")
+	return s.drain(m, at.path)
 }
 
 // drain reads a stream to its end, where checksums stand, and records a gap
 // when it was cut or broken.
-func (s *source) drain(m *metered, path, what string) error {
+func (s *source) drain(m *metered, path string) error {
 	if _, err := io.Copy(io.Discard, m); err != nil {
 		return err
 	}
 	if gap := m.gap(); gap != nil && !m.told {
-		return s.broken(path, fmt.Errorf("%s: %w", what, gap))
+		return s.broken(path, gap)
 	}
 	return nil
 }
@@ -331,12 +335,12 @@ func cut(err error) error {
 // inside reads one member of an archive; a member that is broken is a gap, and
 // the next one is read.
 func (s *source) inside(r io.Reader, at where, job, what string) error {
-	m := &metered{r: r, b: &s.budget}
+	m := &metered{r: r, b: &s.budget, what: what}
 	at.job, at.from = job, m
 	if err := s.open(m, at); err != nil {
 		return err
 	}
-	return s.drain(m, at.path, what)
+	return s.drain(m, at.path)
 }
 
 // overrun records that the rest of the archive is not read.

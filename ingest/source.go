@@ -284,6 +284,7 @@ func (s *source) feed(l *log, d *decoded, from *metered) error {
 	r := l.reading
 	in := lines{r: d.Reader}
 	var line evidence.Line
+	half := false
 	for {
 		tooLong, err := in.read(&line)
 		if errors.Is(err, io.EOF) {
@@ -299,8 +300,9 @@ func (s *source) feed(l *log, d *decoded, from *metered) error {
 			r.Skip(fmt.Sprintf("a line of more than %d KiB", maxLine>>10))
 			continue
 		case in.open && from.gap() != nil:
+			half = true
 			r.SetLine(line.No, line.Off, line.Text)
-			r.Skip("the data end inside this line")
+			r.Skip("the data end inside this line: " + from.gap().Error())
 			continue
 		}
 		r.Line(&line)
@@ -311,6 +313,10 @@ func (s *source) feed(l *log, d *decoded, from *metered) error {
 	if gap := from.gap(); gap != nil {
 		from.told = true
 		r.Cut(gap.Error())
+		if !half {
+			r.SetLine(in.no, in.off, nil)
+			r.Skip(gap.Error())
+		}
 	}
 	return s.ctx.Err()
 }
@@ -329,11 +335,13 @@ func (s *source) finish(l *log) error {
 		}
 	}
 	if l.format == nil {
-		if t.Understood == 0 {
+		if t.Understood == 0 && t.Partial == "" {
 			s.state(l.path, timeline.Unread, "no format claims it, and no line of a known tool is in it")
 			return nil
 		}
-		s.format(textFormat)
+		if t.Understood > 0 {
+			s.format(textFormat)
+		}
 	}
 	s.settle(l.path, t)
 	return nil

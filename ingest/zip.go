@@ -140,7 +140,8 @@ func (s *source) parts(parts []part, job string) error {
 			continue
 		}
 		err = s.inside(r, p.at, job, "zip")
-		if err = errors.Join(err, r.Close()); err != nil {
+		_ = r.Close() // what was wrong was said when it was read
+		if err != nil {
 			return err
 		}
 	}
@@ -177,7 +178,8 @@ func (s *source) step(l *log, p part, first bool) error {
 		l.reading.Cut("zip: " + err.Error())
 		return nil
 	}
-	m := &metered{r: r, b: &s.budget}
+	defer func() { _ = r.Close() }() // what is wrong is said when it is read
+	m := &metered{r: r, b: &s.budget, what: "zip"}
 	l.reading.Member(p.at.path)
 	d, err := decode(m)
 	if err == nil {
@@ -187,5 +189,5 @@ func (s *source) step(l *log, p part, first bool) error {
 		}
 		err = s.feed(l, d, m)
 	}
-	return errors.Join(err, r.Close())
+	return err
 }

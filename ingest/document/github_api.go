@@ -250,10 +250,11 @@ func (a *githubAnswer) job(r *githubRecord) {
 		return // it never began, and has no log
 	}
 	job := timeline.Subject{Kind: timeline.Job, ID: run + strconv.Itoa(last) + "/jobs/" + r.Name}
-	a.o.Expect(timeline.Expected{Subject: job, Span: between(r.StartedAt, r.CompletedAt, r.Status),
+	span := between(r.StartedAt, r.CompletedAt, r.Status)
+	a.o.Expect(timeline.Expected{Subject: job, Span: span,
 		Detail: fmt.Sprintf("job %d of run %d", r.ID, r.RunID)})
 	if r.Runner != "" && slices.Contains(r.Labels, "self-hosted") {
-		a.o.Link(timeline.On, job.String(), timeline.Subject{Kind: timeline.Host, ID: r.Runner}.String())
+		a.o.LinkOver(span, timeline.On, job.String(), timeline.Subject{Kind: timeline.Host, ID: r.Runner}.String())
 	}
 }
 

@@ -220,9 +220,13 @@ func (o *Out) Cut(reason string) {
 func (o *Out) Gap() bool { return o.skipped > 0 || o.partial != "" }
 
 // Link records a relation that the current line proves.
-func (o *Out) Link(r timeline.Relation, from, to string) {
+func (o *Out) Link(r timeline.Relation, from, to string) { o.LinkOver(o.span(), r, from, to) }
+
+// LinkOver records a relation that the current record proves for a span that it
+// names itself.
+func (o *Out) LinkOver(span timeline.Span, r timeline.Relation, from, to string) {
 	o.unnamed = o.unnamed || strings.HasPrefix(from, string(timeline.Source)+":")
-	o.batch.Links = append(o.batch.Links, timeline.Link{Relation: r, From: Redact(Clean(from)), To: Redact(Clean(to)), Span: o.span(), Origin: o.origin()})
+	o.batch.Links = append(o.batch.Links, timeline.Link{Relation: r, From: Redact(Clean(from)), To: Redact(Clean(to)), Span: span, Origin: o.origin()})
 	o.flush(flushRows)
 }
 
