@@ -170,13 +170,13 @@ func readHistory(d *evidence.Doc, o *evidence.Out, v value) {
 		if !isRun {
 			continue
 		}
-		if artifacts := fetches(command); len(artifacts) > 0 {
+		items := o.Asks(command)
+		for i := range items {
+			items[i].Ref = instruction
+		}
+		if len(items) > 0 {
 			at(d, o, by)
-			e := timeline.Event{Action: timeline.Opaque, Span: created}
-			for _, a := range artifacts {
-				e.Items = append(e.Items, timeline.Item{Artifact: a, Ref: instruction})
-			}
-			o.Event(e)
+			o.Event(timeline.Event{Action: timeline.Opaque, Span: created, Items: items})
 		}
 	}
 }

@@ -23,6 +23,7 @@ type Machine struct {
 	tools   []Tooling
 	starts  [1 << 16][]start // tools by the first two bytes of a line
 	command []int            // tools that read echoed commands
+	asks    func(command string) []timeline.Item
 }
 
 type start struct {
@@ -48,6 +49,9 @@ func NewMachine(formats []Format) *Machine {
 			if f.Commands {
 				m.command = append(m.command, len(m.tools))
 			}
+			if f.Asks != nil {
+				m.asks = f.Asks
+			}
 			m.tools = append(m.tools, Tooling{f.Tool, f.Starts, f.Commands})
 		case DocumentShape: // documents are read whole
 		}
@@ -72,7 +76,7 @@ const maxDepth = 8
 func (m *Machine) NewReading(path string, claim, base timeline.Subject, times Times, sink func(*timeline.Batch) error) *Reading {
 	r := &Reading{machine: m, root: &Stream{Subject: base}}
 	r.peelers = make([]Peeler, len(m.frames))
-	r.Out = Out{Times: times, Claim: claim, path: path, tools: m.tools, sink: sink, seen: map[seenKey]bool{},
+	r.Out = Out{Times: times, Claim: claim, path: path, tools: m.tools, asks: m.asks, sink: sink, seen: map[seenKey]bool{},
 		first: math.MaxInt64, last: math.MinInt64, stream: r.root, feed: r.feed}
 	return r
 }

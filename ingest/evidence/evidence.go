@@ -104,6 +104,10 @@ type Format struct {
 	// Commands tells that the tool reads echoed commands (Line.Echo) too.
 	Commands bool
 	Tool     func() Parser // tool
+	// Asks says what a shell command may fetch: the packages that it names, else
+	// their ecosystem. The tool that reads all commands has it; documents that
+	// quote commands ask through Out.Asks.
+	Asks func(command string) []timeline.Item
 
 	Read func(d *Doc, o *Out) error // document
 }

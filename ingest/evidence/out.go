@@ -25,6 +25,7 @@ type Out struct {
 	at      int // number of the tool at work
 	claimed int // 1 + number of the frame that claimed the source
 	tools   []Tooling
+	asks    func(command string) []timeline.Item
 	feed    func(*Line, *Stream)
 	ops     int64
 	sink    func(*timeline.Batch) error
@@ -84,6 +85,15 @@ func (o *Out) Feed(l *Line, s *Stream) { o.feed(l, s) }
 // Enter makes s the stream that the current line belongs to: a frame calls it
 // before it makes events of its own, when a child stream has a subject.
 func (o *Out) Enter(s *Stream) { o.stream = s }
+
+// Asks says what a shell command may fetch: the packages that it names, else
+// their ecosystem; nothing when no tool knows it.
+func (o *Out) Asks(command string) []timeline.Item {
+	if o.asks == nil {
+		return nil
+	}
+	return o.asks(command)
+}
 
 // Path returns the path of the source or archive member being read.
 func (o *Out) Path() string { return o.path }

@@ -24,6 +24,7 @@ var Echo = evidence.Format{
 	// A command is always given to its own tool first.
 	Commands: true,
 	Tool:     func() evidence.Parser { return &echo{} },
+	Asks:     func(command string) []timeline.Item { return asked(command, 0) },
 }
 
 type echo struct {

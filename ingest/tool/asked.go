@@ -1,0 +1,48 @@
+package tool
+
+import (
+	"slices"
+
+	"pulltrail/timeline"
+)
+
+// asked returns what a command line may fetch of packages, in order: those that
+// its commands name, and the ecosystem of a command that names none. Images are
+// left out.
+func asked(line string, depth int) []timeline.Item {
+	var all []timeline.Item
+	commands, _, _ := shellCommands(line)
+	for _, c := range commands {
+		for _, it := range askedBy(c, depth) {
+			if !slices.ContainsFunc(all, func(x timeline.Item) bool { return x.Artifact == it.Artifact }) {
+				all = append(all, it)
+			}
+		}
+	}
+	return all
+}
+
+// askedBy is asked for one simple command.
+func askedBy(c shellCommand, depth int) []timeline.Item {
+	if depth >= maxNesting {
+		return nil
+	}
+	name, args := unwrap(c.words)
+	if inner, ok := inside(name, args); ok {
+		if len(inner) == 1 {
+			return asked(inner[0], depth+1)
+		}
+		return askedBy(shellCommand{inner, c.muted}, depth+1)
+	}
+	var all []timeline.Item
+	if a := askOf(name, args); a != nil && !a.none && a.kind != "image" {
+		all = append(all, a.items...)
+		if a.unnamed {
+			all = append(all, timeline.Item{Artifact: timeline.Ecosystem(a.kind)})
+		}
+	}
+	if after := behind(name, args); after != nil {
+		all = append(all, askedBy(shellCommand{after, c.muted}, depth+1)...)
+	}
+	return all
+}
