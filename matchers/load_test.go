@@ -233,7 +233,8 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		for i := range inc.Packages {
-			inc.Packages[i].VersionSet().Admits("")
+			p := &inc.Packages[i]
+			NewVersionSet(timeline.Split(p.PURL).Type, p.Versions, p.Safe).Admits("")
 		}
 	})
 }

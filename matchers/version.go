@@ -79,12 +79,6 @@ func NewVersionSet(kind string, versions, safe []string) *VersionSet {
 	return s
 }
 
-// VersionSet returns the versions of the package.
-func (p *Package) VersionSet() *VersionSet {
-	kind, _, _ := strings.Cut(strings.TrimPrefix(p.PURL, "pkg:"), "/")
-	return NewVersionSet(kind, p.Versions, p.Safe)
-}
-
 func (s *VersionSet) entry(text string) versionEntry {
 	e := versionEntry{text: text}
 	if !isRange(text) {
