@@ -26,6 +26,7 @@ var Formats = []evidence.Format{
 
 	tool.Docker,
 	tool.UV,
+	tool.Podman,
 	tool.Pip,
 	tool.Poetry,
 	tool.Access,

@@ -156,7 +156,7 @@ func (d *docker) status(rest string, l *evidence.Line, o *evidence.Out) evidence
 			o.Link(timeline.Names, ref.Name+":"+ref.Tag, d.digest)
 		}
 	}
-	op := dockerOp(ref.String(), o)
+	op := commandOn(ref.String(), "docker", o)
 	op.Answer()
 	o.Seen(timeline.Images)
 	if pulled {
@@ -171,9 +171,9 @@ func (d *docker) status(rest string, l *evidence.Line, o *evidence.Out) evidence
 	return evidence.Done
 }
 
-// dockerOp returns the operation of the echoed command that names the image, or
-// a new one.
-func dockerOp(image string, o *evidence.Out) *evidence.Op {
+// commandOn returns the operation of the echoed command that names the image,
+// or a new one.
+func commandOn(image, tool string, o *evidence.Out) *evidence.Op {
 	commands := o.Stream().Commands()
 	for i := len(commands) - 1; i >= 0; i-- {
 		for word := range strings.FieldsSeq(commands[i].Command) {
@@ -182,7 +182,7 @@ func dockerOp(image string, o *evidence.Out) *evidence.Op {
 			}
 		}
 	}
-	return o.NewOp("docker", "")
+	return o.NewOp(tool, "")
 }
 
 // pushBegins reads the first line of a push; older clients write "a repository".
@@ -289,7 +289,7 @@ func (d *docker) pushed(tag, rest string, o *evidence.Out) evidence.Result {
 	if sha == "" || !ok {
 		return evidence.Miss
 	}
-	op := dockerOp(image.String(), o)
+	op := commandOn(image.String(), "docker", o)
 	op.Answer()
 	o.Seen(timeline.Images)
 	o.Emit(timeline.Push, op, timeline.Item{Artifact: image.String(), Digests: []timeline.Digest{{Value: sha}}})

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -22,29 +23,16 @@ func (d *docker) commands(line string, o *evidence.Out) {
 		d.forked = d.forked || conditional(firstWord(line))
 		return
 	}
-	words := shellWords(strings.TrimLeft(line, "$+ "))
-	for len(words) > 0 {
-		end := 0
-		for end < len(words) && !separator(words[end]) {
-			end++
-		}
-		d.command(words[:end], o)
-		d.forked = d.forked || end < len(words) && words[end] == "||"
-		words = words[min(end+1, len(words)):]
+	commands, _, _ := shellCommands(strings.TrimLeft(line, "$+ "))
+	d.forked = d.forked || strings.Contains(line, "||")
+	for _, c := range commands {
+		d.command(c.words, o)
 	}
 }
 
 func conditional(word string) bool {
 	switch word {
 	case "if", "elif", "else", "case", "for", "while", "until":
-		return true
-	}
-	return false
-}
-
-func separator(word string) bool {
-	switch word {
-	case "&&", "||", ";", "|", "&":
 		return true
 	}
 	return false
@@ -126,7 +114,7 @@ func (d *docker) started(id string, o *evidence.Out) evidence.Result {
 		}
 	}
 	if image != "" && !unsure && (a.verb == "run" || a.verb == "start") {
-		op := dockerOp(image, o)
+		op := commandOn(image, "docker", o)
 		op.Answer()
 		o.Seen(timeline.Images)
 		o.Emit(timeline.Run, op, timeline.Item{Artifact: image})
@@ -136,98 +124,18 @@ func (d *docker) started(id string, o *evidence.Out) evidence.Result {
 	return evidence.Done
 }
 
-// dockerFlags are the options of docker run and pull that take no value; all
-// others do.
-var dockerFlags = map[string]bool{"detach": true, "interactive": true, "tty": true, "rm": true, "privileged": true, "init": true,
-	"publish-all": true, "read-only": true, "no-healthcheck": true, "oom-kill-disable": true, "disable-content-trust": true,
-	"sig-proxy": true, "quiet": true, "all-tags": true, "use-api-socket": true, "help": true}
-
-// dockerShort are the short ones among them.
-const dockerShort = "ditPqa"
-
 // dockerArgument finds the image among the arguments of docker run, create or
-// pull, and whether the container goes to the background.
+// pull, and whether the container goes to the background. An option that is not
+// known may take a word, and then the image cannot be told.
 func dockerArgument(args []string) (image string, detached bool) {
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		long, isLong := strings.CutPrefix(a, "--")
-		switch {
-		case isLong && long == "":
-			if i+1 < len(args) {
-				return args[i+1], detached
-			}
-		case isLong:
-			name, value, given := strings.Cut(long, "=")
-			detached = detached || name == "detach" && value != "false"
-			if !given && !dockerFlags[name] {
-				i++
-			}
-		case len(a) > 1 && a[0] == '-':
-			takes := shortTakes(a[1:])
-			flags := a[1:]
-			if takes >= 0 {
-				flags = a[1 : 1+takes]
-				if takes == len(a)-2 {
-					i++ // its value is the next word
-				}
-			}
-			detached = detached || strings.Contains(flags, "d")
-		default:
-			return a, detached
+	f, plain := leadingFlags(args, runValued)
+	for opt := range f {
+		if !runValued[opt] && !runBare[opt] {
+			return "", false
 		}
 	}
-	return "", detached
-}
-
-// shortTakes returns the index of the first letter that takes a value, -1 when
-// none does: in -itv /a:/b it is v.
-func shortTakes(flags string) int {
-	for i := range len(flags) {
-		if strings.IndexByte(dockerShort, flags[i]) < 0 {
-			return i
-		}
+	if len(plain) > 0 {
+		image = plain[0]
 	}
-	return -1
-}
-
-// shellWords splits a line as a shell does: quotes hold words together,
-// separators stand alone. Nothing is expanded.
-func shellWords(line string) []string {
-	var words []string
-	var word strings.Builder
-	var quote rune
-	open := false
-	flush := func() {
-		if open {
-			words = append(words, word.String())
-		}
-		word.Reset()
-		open = false
-	}
-	for i, r := range line {
-		switch {
-		case quote != 0:
-			if r == quote {
-				quote = 0
-			} else {
-				word.WriteRune(r)
-			}
-		case r == '\'' || r == '"':
-			quote, open = r, true
-		case r == ' ' || r == '\t':
-			flush()
-		case r == ';' || r == '|' || r == '&':
-			if !open && len(words) > 0 && i > 0 && line[i-1] == byte(r) {
-				words[len(words)-1] += string(r) // the second half of && or ||
-				continue
-			}
-			flush()
-			words = append(words, string(r))
-		default:
-			word.WriteRune(r)
-			open = true
-		}
-	}
-	flush()
-	return words
+	return image, f.has("-d") || f.has("--detach") && !slices.Contains(f["--detach"], "false")
 }

@@ -51,6 +51,7 @@ func TestDockerArgument(t *testing.T) {
 		{"-t -d -u 1000:1000 -w /ws --volumes-from abc -e ******** redis:7 cat", "redis:7", true},
 		{"--network=ci -- redis:7", "redis:7", false},
 		{"-d", "", true},
+		{"-d --new-option redis:7 sh", "", false},
 		{"--name", "", false},
 	} {
 		image, detached := dockerArgument(strings.Fields(c.args))
