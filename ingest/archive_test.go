@@ -295,6 +295,31 @@ func TestRunArchives(t *testing.T) {
 	}
 }
 
+// TestUnpackedRun reads the folder of a run archive that was unpacked.
+func TestUnpackedRun(t *testing.T) {
+	subject, err := timeline.ParseSubject("job:github:acme/api/runs/1/attempts/1")
+	check(err)
+	var files []file
+	for _, f := range append(runFiles(0, "build _ image", "build / image", "idna"), runFiles(1, "lint", "lint", "ruff")...) {
+		files = append(files, file{"run/" + f.name, f.data})
+	}
+	got := readFiles(t, ingest.Options{Subject: subject}, files...)
+	for _, f := range got {
+		if f.State != timeline.Read {
+			t.Errorf("%s: %s %s", f.Path, f.State, f.Why)
+		}
+	}
+	want := []string{"pkg:pypi/idna@1.0 run/0_build%20_%20image.txt:8", "pkg:pypi/ruff@1.0 run/1_lint.txt:8"}
+	if list := got[0].installs(); !slices.Equal(list, want) {
+		t.Errorf("installs %q, want %q", list, want)
+	}
+	for _, job := range []string{"build%20/%20image", "lint"} {
+		if !strings.Contains(got[0].dump, "install job:github:acme/api/runs/1/attempts/1/jobs/"+job+" ") {
+			t.Errorf("no install of job %s:\n%s", job, got[0].dump)
+		}
+	}
+}
+
 // TestArchiveNeverPanics cuts and damages archives everywhere.
 func TestArchiveNeverPanics(t *testing.T) {
 	log := file{"a.log", []byte(installed)}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
@@ -22,7 +23,7 @@ const (
 type decoded struct {
 	*bufio.Reader
 	head   []byte
-	binary bool // NUL bytes and no UTF-16: no text
+	binary bool // no text in any encoding
 }
 
 // decode looks at the first bytes of r. PowerShell redirects are UTF-16LE with
@@ -34,21 +35,44 @@ func decode(r io.Reader) (*decoded, error) {
 		return nil, err
 	}
 	switch {
-	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+	case bytes.HasPrefix(head, byteOrderMark):
 		_, _ = b.Discard(3) // it was just peeked
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return utf16(b, unicode.UseBOM, unicode.LittleEndian)
+		return fromUTF16(b, unicode.UseBOM, unicode.LittleEndian)
 	case looksUTF16(head, 1):
-		return utf16(b, unicode.IgnoreBOM, unicode.LittleEndian)
+		return fromUTF16(b, unicode.IgnoreBOM, unicode.LittleEndian)
 	case looksUTF16(head, 0):
-		return utf16(b, unicode.IgnoreBOM, unicode.BigEndian)
+		return fromUTF16(b, unicode.IgnoreBOM, unicode.BigEndian)
 	}
 	d := &decoded{Reader: b}
 	if d.head, err = b.Peek(headSize); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	d.binary = bytes.IndexByte(d.head, 0) >= 0
+	d.binary = isBinary(d.head)
 	return d, nil
+}
+
+// isBinary tells data from text. NUL bytes alone do not: a machine that lost its
+// power leaves a run of them in its logs, and the lines around it count.
+func isBinary(head []byte) bool {
+	if bytes.IndexByte(head, 0) < 0 {
+		return false
+	}
+	strange, all := 0, 0
+	for i := 0; i < len(head); all++ {
+		r, n := utf8.DecodeRune(head[i:])
+		switch {
+		case r == 0:
+			for i+n < len(head) && head[i+n] == 0 {
+				n++ // a run counts once
+			}
+			strange++
+		case r == utf8.RuneError && n == 1 && i+utf8.UTFMax < len(head), r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != 0x1b:
+			strange++
+		}
+		i += n
+	}
+	return strange*10 > all
 }
 
 // looksUTF16 reports whether every second byte, from the given one on, is
@@ -72,16 +96,21 @@ func looksUTF16(head []byte, from int) bool {
 	return zeros > len(head)*3/8 && others == 0
 }
 
-func utf16(r io.Reader, bom unicode.BOMPolicy, order unicode.Endianness) (*decoded, error) {
+func fromUTF16(r io.Reader, bom unicode.BOMPolicy, order unicode.Endianness) (*decoded, error) {
 	t := transform.NewReader(r, unicode.UTF16(order, bom).NewDecoder())
 	d := &decoded{Reader: bufio.NewReaderSize(t, 256<<10)}
 	var err error
 	if d.head, err = d.Peek(headSize); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	d.binary = bytes.IndexByte(d.head, 0) >= 0
+	d.binary = isBinary(d.head)
 	return d, nil
 }
+
+var (
+	newline       = []byte("\n")
+	byteOrderMark = []byte("\xef\xbb\xbf")
+)
 
 // lines reads physical lines: they end at LF; a CR before it is dropped.
 // Escape sequences are stripped here and nowhere else; only Buildkite's time
@@ -109,8 +138,11 @@ func (s *lines) read(l *evidence.Line) (tooLong bool, err error) {
 		return false, err
 	}
 	n := len(text)
-	text = bytes.TrimSuffix(text, []byte("\n"))
+	text = bytes.TrimSuffix(text, newline)
 	s.open = n == len(text)
+	if len(text) > 0 && text[0] == byteOrderMark[0] {
+		text = bytes.TrimPrefix(text, byteOrderMark) // of a file that was appended
+	}
 	for len(text) > 0 && text[len(text)-1] == '\r' {
 		text = text[:len(text)-1]
 	}

@@ -84,12 +84,20 @@ func Run(ctx context.Context, db *timeline.DB, paths []string, opt Options) (Res
 	return g.all(ctx, files)
 }
 
+// input is one file to read.
+type input struct {
+	path   string
+	job    string // folder of the job whose log it is, in an unpacked run archive
+	jobs   int    // jobs of that archive
+	copyOf string // the file that holds the same lines
+}
+
 // walk lists the files below the paths in a stable order.
-func (g *ingester) walk(paths []string) ([]string, error) {
-	var files []string
+func (g *ingester) walk(paths []string) ([]input, error) {
+	var files []input
 	for _, p := range paths {
 		if p == "-" {
-			files = append(files, p)
+			files = append(files, input{path: p})
 			continue
 		}
 		info, err := os.Stat(p)
@@ -98,9 +106,10 @@ func (g *ingester) walk(paths []string) ([]string, error) {
 		}
 		if !info.IsDir() { // a pipe too, and what a link that was named points to
 			g.total += info.Size()
-			files = append(files, p)
+			files = append(files, input{path: p})
 			continue
 		}
+		var all []member
 		err = filepath.WalkDir(p+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
@@ -108,20 +117,43 @@ func (g *ingester) walk(paths []string) ([]string, error) {
 			if !d.Type().IsRegular() {
 				return nil
 			}
+			m := member{name: filepath.ToSlash(path)}
 			if info, err := d.Info(); err == nil {
-				g.total += info.Size()
+				m.size = info.Size()
 			}
-			files = append(files, path)
+			g.total += m.size
+			all = append(all, m)
 			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("ingest: %w", err)
 		}
+		files = append(files, unpacked(all)...)
 	}
 	return files, nil
 }
 
-func (g *ingester) all(ctx context.Context, files []string) (Result, error) {
+// unpacked lists the files of a folder; in an unpacked run archive each job
+// counts once.
+func unpacked(all []member) []input {
+	files := make([]input, len(all))
+	tasks, copies := plan(all)
+	jobs := countJobs(tasks)
+	for i, m := range all {
+		files[i].path = filepath.FromSlash(m.name)
+		if of, ok := copies[i]; ok {
+			files[i].copyOf = all[of].name
+		}
+	}
+	for _, t := range tasks {
+		for _, i := range t.members {
+			files[i].job, files[i].jobs, files[i].copyOf = t.job, jobs, ""
+		}
+	}
+	return files
+}
+
+func (g *ingester) all(ctx context.Context, files []input) (Result, error) {
 	workers := g.opt.Workers
 	if workers == 0 {
 		workers = runtime.NumCPU()
@@ -149,7 +181,8 @@ func (g *ingester) all(ctx context.Context, files []string) (Result, error) {
 }
 
 // file reads one file into one source.
-func (g *ingester) file(ctx context.Context, path string) (File, error) {
+func (g *ingester) file(ctx context.Context, from input) (File, error) {
+	path := from.path
 	info := timeline.SourceInfo{Path: filepath.ToSlash(path), Parser: g.opt.Parser, Command: g.opt.Command}
 	if !g.opt.Subject.IsZero() {
 		info.Claim, info.Explicit = g.opt.Subject.String(), true
@@ -180,7 +213,7 @@ func (g *ingester) file(ctx context.Context, path string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	s := &source{g: g, ctx: ctx, w: w, info: info}
+	s := &source{g: g, ctx: ctx, w: w, info: info, from: from, jobs: from.jobs}
 	if f != nil {
 		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
 			s.file = f

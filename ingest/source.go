@@ -27,6 +27,7 @@ type source struct {
 	ctx  context.Context
 	w    *timeline.SourceWriter
 	info timeline.SourceInfo
+	from input
 	file *os.File // nil for what cannot be read twice
 
 	in        *counter
@@ -47,7 +48,11 @@ func (s *source) read(in io.Reader) error {
 	s.in = &counter{r: in, h: sha256.New(), g: s.g}
 	s.budget.packed = func() int64 { return s.in.n }
 	s.info.First, s.info.Last = timeline.Beginning, timeline.Forever
-	if err := s.open(s.in, where{path: s.info.Path}); err != nil {
+	if s.from.copyOf != "" {
+		s.format("github-job")
+		s.state(s.info.Path, timeline.Read, "")
+		s.info.Why = "the same lines stand in " + s.from.copyOf
+	} else if err := s.open(s.in, where{path: s.info.Path, job: s.from.job}); err != nil {
 		return err
 	}
 	if err := s.claimSubject(s.g.opt.Subject); err != nil {
