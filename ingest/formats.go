@@ -17,6 +17,7 @@ var Formats = []evidence.Format{
 	frame.PipLog,
 	frame.CRI,
 	frame.Syslog,
+	frame.Stamped,
 	frame.JournalJSON,
 	frame.CloudWatch,
 	frame.DockerJSON,

@@ -168,7 +168,9 @@ func (r *Reading) peel(i int, l *Line, s *Stream, depth int) bool {
 	if child == nil {
 		return false
 	}
-	r.marks++
+	if !r.machine.frames[i].Common {
+		r.marks++
+	}
 	if child != s {
 		r.record(l, child, depth+1)
 	}

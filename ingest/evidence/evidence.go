@@ -96,7 +96,10 @@ type Format struct {
 
 	// First lists the bytes that a line of the frame can start with.
 	First string
-	New   func() Peeler // frame
+	// Common tells that the frame's layer is written by programs of all kinds
+	// (a time): lines are understood only when something inside is.
+	Common bool
+	New    func() Peeler // frame
 
 	// Starts lists the words that a tool's lines start with, blanks before them
 	// ignored; two bytes at least each.

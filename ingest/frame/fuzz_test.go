@@ -70,3 +70,4 @@ func FuzzCRI(f *testing.F)         { fuzz(f, CRI) }
 func FuzzDockerJSON(f *testing.F)  { fuzz(f, DockerJSON) }
 func FuzzCompose(f *testing.F)     { fuzz(f, Compose) }
 func FuzzCloudWatch(f *testing.F)  { fuzz(f, CloudWatch) }
+func FuzzStamped(f *testing.F)     { fuzz(f, Stamped) }
