@@ -71,7 +71,7 @@ func (c *covers) expected() {
 			continue
 		}
 		a := c.m.of(s)
-		if x.Reason == "" && c.whole(s) {
+		if a.missing != nil || x.Reason == "" && c.whole(s) {
 			continue
 		}
 		a.missing = x

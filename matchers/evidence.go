@@ -1,6 +1,8 @@
 package matchers
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"pulltrail/timeline"
@@ -57,7 +59,28 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 			return nil, err
 		}
 	}
-	return r, r.rest(db)
+	slices.SortStableFunc(r.facts, origin)
+	if err := r.rest(db); err != nil {
+		return nil, err
+	}
+	r.sort()
+	return r, nil
+}
+
+// sort orders what was read by what it says, not by when it was read: the same
+// evidence gives the same answer in any order.
+func (r *record) sort() {
+	text := func(parts ...any) string { return fmt.Sprint(parts...) }
+	slices.SortStableFunc(r.links, func(a, b timeline.LinkRow) int {
+		return strings.Compare(text(a.From, a.Relation, a.To, a.Span), text(b.From, b.Relation, b.To, b.Span))
+	})
+	slices.SortStableFunc(r.coverage, func(a, b timeline.CoverageRow) int {
+		return strings.Compare(text(a.Subject, a.Topic, a.Span, a.Why), text(b.Subject, b.Topic, b.Span, b.Why))
+	})
+	// What says why evidence is missing comes before what says that it should be there.
+	slices.SortStableFunc(r.expected, func(a, b timeline.ExpectedRow) int {
+		return strings.Compare(text(a.Subject, a.Reason == "", a.Reason, a.Path, a.Detail), text(b.Subject, b.Reason == "", b.Reason, b.Path, b.Detail))
+	})
 }
 
 func (r *record) rest(db *timeline.DB) (err error) {
@@ -86,6 +109,7 @@ func collect(run func(func(timeline.Fact) error) error) ([]timeline.Fact, error)
 		out = append(out, f)
 		return nil
 	})
+	slices.SortStableFunc(out, origin)
 	return out, err
 }
 
