@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -49,6 +51,30 @@ func (j *jobFiles) stepsCount(all []member) bool {
 		total += max(all[s.index].size-markSize, 0)
 	}
 	return total > max(all[j.whole].size-markSize, 0)
+}
+
+// torn tells what is wrong with the first job whose two copies are not the
+// same, "" when nothing is: a run archive holds each byte of a job twice, so a
+// member that is missing or cut shows.
+func torn(all []member) (folder, why string) {
+	jobs := runJobs(all)
+	for _, folder := range slices.Sorted(maps.Keys(jobs)) {
+		j := jobs[folder]
+		if len(j.steps) == 0 {
+			continue
+		}
+		if j.whole < 0 {
+			return folder, "the whole-job file is missing, and with it what would show that no step file is"
+		}
+		steps := int64(0)
+		for _, s := range j.steps {
+			steps += max(all[s.index].size-markSize, 0)
+		}
+		if whole := max(all[j.whole].size-markSize, 0); steps != whole {
+			return folder, fmt.Sprintf("the whole-job file holds %d bytes and the step files %d, which should be the same: members are missing or cut", whole, steps)
+		}
+	}
+	return "", ""
 }
 
 // numbered cuts "12_Run tests.txt" into number and name.

@@ -315,6 +315,9 @@ func (s *source) feed(l *log, d *decoded, from *metered) error {
 			break
 		}
 	}
+	if in.open && in.no > 0 && s.g.opt.Covers != (timeline.Span{}) {
+		r.Cut("it ends inside a line: what --covers states of it does not hold")
+	}
 	if gap := from.gap(); gap != nil {
 		from.told = true
 		r.Cut(gap.Error())

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"pulltrail/timeline"
 )
 
 // zipFile reads a zip file by its directory, at the end of the file. Without
@@ -83,6 +85,9 @@ func (s *source) zipMembers(files []*zip.File, at where) error {
 			}
 		}
 		seen[f.Name] = true
+	}
+	if folder, why := torn(all); why != "" {
+		s.state(at.in(folder).path, timeline.Partial, why)
 	}
 	tasks, _ := plan(all)
 	s.jobs = countJobs(tasks)
