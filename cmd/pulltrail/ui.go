@@ -31,6 +31,9 @@ const (
 	exitInterrupted = 130
 )
 
+// caseEnv names the directory of the case where --case does not.
+const caseEnv = "PULLTRAIL_CASE"
+
 // errUsage marks what the user has to say differently.
 var errUsage = errors.New("usage")
 
@@ -118,7 +121,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage("%s: see '%s --help'", err, c.CommandPath())
 	})
-	dir := os.Getenv("PULLTRAIL_CASE")
+	dir := os.Getenv(caseEnv)
 	if dir == "" {
 		dir = "./pulltrail-case"
 	}
@@ -161,7 +164,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 // verbs lists the verbs, in the order of the help.
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
-		a.ingestCmd(), a.inventoryCmd(), a.matchCmd(), a.explainCmd(), a.coverageCmd(), a.reportCmd(),
+		a.demoCmd(), a.ingestCmd(), a.inventoryCmd(), a.matchCmd(), a.explainCmd(), a.coverageCmd(), a.reportCmd(),
 		a.timelineCmd(), a.incidentsCmd(), a.sqlCmd(), a.formatsCmd(),
 	}
 }

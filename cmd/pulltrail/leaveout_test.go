@@ -1,0 +1,201 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pulltrail/testdata/demo"
+)
+
+// half is one half of the demo evidence in a folder of its own.
+type half struct {
+	t     *testing.T
+	dir   string
+	steps [][]string // with paths below dir
+}
+
+func newHalf(t *testing.T, name string) *half {
+	t.Helper()
+	h := &half{t: t, dir: t.TempDir()}
+	if err := demo.Write(h.dir); err != nil {
+		t.Fatal(err)
+	}
+	steps, err := demo.Steps(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range steps {
+		if s[0] == "report" {
+			continue
+		}
+		out := slices.DeleteFunc(slices.Clone(s), func(w string) bool { return w == "--case" || strings.HasSuffix(w, ".case") })
+		for i, w := range out {
+			if strings.HasPrefix(w, name+"/") {
+				out[i] = filepath.Join(h.dir, filepath.FromSlash(w))
+			}
+		}
+		h.steps = append(h.steps, out)
+	}
+	return h
+}
+
+// files are the files that the steps read, inventory included.
+func (h *half) files() []string {
+	h.t.Helper()
+	var files []string
+	for _, s := range h.steps {
+		for _, w := range s {
+			if !strings.HasPrefix(w, h.dir) {
+				continue
+			}
+			err := filepath.WalkDir(w, func(p string, d os.DirEntry, err error) error {
+				if err == nil && !d.IsDir() {
+					files = append(files, p)
+				}
+				return err
+			})
+			if err != nil {
+				h.t.Fatal(err)
+			}
+		}
+	}
+	return files
+}
+
+// answer runs the steps on a new case and returns the exit code of match and
+// what it printed. A file that is not there is left out of its command.
+func (h *half) answer(steps [][]string, flags ...string) (int, string) {
+	h.t.Helper()
+	dir := filepath.Join(h.t.TempDir(), "case")
+	var out strings.Builder
+	code := exitFailure
+	for _, s := range steps {
+		args := []string{s[0]}
+		paths := 0
+		for _, w := range s[1:] {
+			if strings.HasPrefix(w, h.dir) {
+				if _, err := os.Stat(w); err != nil {
+					continue
+				}
+				paths++
+			}
+			args = append(args, w)
+		}
+		if paths == 0 && s[0] != "match" {
+			continue
+		}
+		out.Reset()
+		var errs strings.Builder
+		if s[0] == "match" {
+			args = append(args, flags...)
+		}
+		code = run(context.Background(), append(args, "--case", dir), strings.NewReader(""), &out, &errs)
+		if s[0] != "match" && code != exitOK && code != exitIncomplete && code != exitFailure && code != exitUsage {
+			h.t.Fatalf("%v: exit %d: %s", args, code, errs.String())
+		}
+	}
+	return code, out.String()
+}
+
+// TestCompleteHalf checks that nothing missing ends 0: everybody clear, the
+// answer complete.
+func TestCompleteHalf(t *testing.T) {
+	h := newHalf(t, "complete")
+	if code, out := h.answer(h.steps); code != exitOK {
+		t.Errorf("exit %d, want 0:\n%s", code, out)
+	}
+}
+
+// TestLeaveOneOut takes evidence of the complete half away, one file at a time,
+// or cuts it: the answer must never be 0 again. What is put back makes it 0.
+func TestLeaveOneOut(t *testing.T) {
+	h := newHalf(t, "complete")
+	files := h.files()
+	if len(files) < 15 {
+		t.Fatalf("%d files: the walk is broken", len(files))
+	}
+	for _, f := range files {
+		name, err := filepath.Rel(h.dir, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		never := func(what string) {
+			t.Helper()
+			if code, out := h.answer(h.steps); code == exitOK {
+				t.Errorf("%s %s: still exit 0:\n%s", name, what, out)
+			}
+		}
+		if err := os.Remove(f); err != nil {
+			t.Fatal(err)
+		}
+		never("removed")
+		for what, data := range cuts(t, f, whole) {
+			if err := os.WriteFile(f, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			never(what)
+		}
+		if err := os.WriteFile(f, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, out := h.answer(h.steps); code != exitOK {
+		t.Errorf("restored: exit %d, want 0:\n%s", code, out)
+	}
+}
+
+// cuts are cut copies of a file: at three points, an archive also without each
+// of its members.
+func cuts(t *testing.T, name string, whole []byte) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	for quarter := 1; quarter <= 3; quarter++ {
+		at := len(whole) * quarter / 4
+		if whole[at-1] == '\n' {
+			at-- // a cut that leaves whole lines cannot be seen in a log that has no end
+		}
+		out[fmt.Sprintf("cut at byte %d of %d", at, len(whole))] = whole[:at]
+	}
+	if filepath.Ext(name) == ".zip" {
+		r, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range r.File {
+			if strings.HasPrefix(f.Name, fmt.Sprintf("%d_", i)) || !strings.Contains(f.Name, "/") || i == len(r.File)-1 {
+				out["without "+f.Name] = without(t, r, i)
+			}
+		}
+	}
+	return out
+}
+
+// without is the archive without one member.
+func without(t *testing.T, r *zip.Reader, leave int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i, f := range r.File {
+		if i == leave {
+			continue
+		}
+		if err := w.Copy(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
