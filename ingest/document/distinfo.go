@@ -142,23 +142,30 @@ func readRecord(d *evidence.Doc, o *evidence.Out, artifact string) {
 func readDirectURL(d *evidence.Doc, o *evidence.Out, artifact string) error {
 	docs, err := documents(d)
 	for _, v := range docs {
-		item := timeline.Item{Artifact: artifact, Ref: v.get("url").text()}
-		hash := v.get("archive_info", "hashes", "sha256").text()
-		if hash == "" {
-			hash, _ = strings.CutPrefix(v.get("archive_info", "hash").text(), "sha256=")
-		}
-		if digest := timeline.SHA256(hash); digest != "" {
-			item.Digests = append(item.Digests, timeline.Digest{Value: digest, Role: timeline.File})
-		}
-		if commit := v.get("vcs_info", "commit_id").text(); timeline.IsCommit(commit) {
-			item.Digests = append(item.Digests, timeline.Digest{Value: commit, Role: timeline.Commit})
-		}
+		item := timeline.Item{Artifact: artifact, Ref: v.get("url").text(), Digests: directDigests(v)}
 		if v.kind() == '{' {
 			at(d, o, v)
 			o.Emit(timeline.Present, nil, item)
 		}
 	}
 	return err
+}
+
+// directDigests returns the hash of the archive or the commit of the repository
+// that a direct URL names.
+func directDigests(v value) []timeline.Digest {
+	var all []timeline.Digest
+	hash := v.get("archive_info", "hashes", "sha256").text()
+	if hash == "" {
+		hash, _ = strings.CutPrefix(v.get("archive_info", "hash").text(), "sha256=")
+	}
+	if digest := timeline.SHA256(hash); digest != "" {
+		all = append(all, timeline.Digest{Value: digest, Role: timeline.File})
+	}
+	if commit := v.get("vcs_info", "commit_id").text(); timeline.IsCommit(commit) {
+		all = append(all, timeline.Digest{Value: commit, Role: timeline.Commit})
+	}
+	return all
 }
 
 // onLine makes the line of an offset the one that the next events stand on.

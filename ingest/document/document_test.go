@@ -14,7 +14,7 @@ import (
 )
 
 // all lists the formats of this package.
-var all = []evidence.Format{Container, Image, Pods, DistInfo, Freeze, Requirements, PipShow, PipList, PyProject, UVLock, PoetryLock, PyLock,
+var all = []evidence.Format{Container, Image, DockerList, Pods, DistInfo, Freeze, Requirements, PipShow, PipList, PipReport, PyProject, UVLock, PoetryLock, PyLock,
 	CycloneDX, SPDX, ImageIndex, ImageManifest, ImageConfig}
 
 // reading is what a format made of a document.

@@ -32,6 +32,8 @@ func fuzz(f *testing.F, format evidence.Format, path string) {
 
 func FuzzContainer(f *testing.F)     { fuzz(f, Container, "c.json") }
 func FuzzImage(f *testing.F)         { fuzz(f, Image, "i.json") }
+func FuzzDockerList(f *testing.F)    { fuzz(f, DockerList, "ps.txt") }
+func FuzzPipReport(f *testing.F)     { fuzz(f, PipReport, "r.json") }
 func FuzzPods(f *testing.F)          { fuzz(f, Pods, "p.json") }
 func FuzzMetadata(f *testing.F)      { fuzz(f, DistInfo, "x-1.0.dist-info/METADATA") }
 func FuzzRecord(f *testing.F)        { fuzz(f, DistInfo, "x-1.0.dist-info/RECORD") }
