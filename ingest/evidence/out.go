@@ -160,6 +160,8 @@ func (o *Out) At(m Mark, e timeline.Event) {
 	e.Origin = m.origin
 	if e.Span == (timeline.Span{}) {
 		e.Span = m.span
+	} else {
+		e.Span = o.Times.bound(e.Span)
 	}
 	if e.Subject.IsZero() {
 		e.Subject = m.subject

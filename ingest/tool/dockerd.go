@@ -14,7 +14,7 @@ var Dockerd = evidence.Format{
 	Shape:  evidence.ToolShape,
 	Title:  "Docker daemon log",
 	Proves: "pulls with tag, digest and exact time, and that the daemon's log was read",
-	Cannot: "pulls by releases before 25, which log none; what containers did",
+	Cannot: "pulls by releases that log none (look for one known pull before trusting silence); what containers did",
 	Doc:    "https://docs.docker.com/engine/daemon/logs/",
 	Sample: "written by hand after the daemon's source",
 	Starts: []string{`time="`, `{"`},
