@@ -140,8 +140,13 @@ func isTar(head []byte) bool {
 // do.
 func foreign(head []byte) string {
 	for _, f := range []struct{ mark, name string }{
-		{"\x28\xb5\x2f\xfd", "zstd"}, {"\xfd7zXZ\x00", "xz"}, {"BZh", "bzip2"}, {"7z\xbc\xaf\x27\x1c", "7z"},
-		{"\x04\x22\x4d\x18", "lz4"}, {"Rar!\x1a\x07", "rar"}, {"\x1f\x9d", "compress"},
+		{"\x28\xb5\x2f\xfd", "zstd"},
+		{"\xfd7zXZ\x00", "xz"},
+		{"BZh", "bzip2"},
+		{"7z\xbc\xaf\x27\x1c", "7z"},
+		{"\x04\x22\x4d\x18", "lz4"},
+		{"Rar!\x1a\x07", "rar"},
+		{"\x1f\x9d", "compress"},
 	} {
 		if bytes.HasPrefix(head, []byte(f.mark)) {
 			return f.name

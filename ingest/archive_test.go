@@ -150,8 +150,10 @@ func TestArchives(t *testing.T) {
 		{"tar", tarOf(log, more), timeline.Read, "", []string{idna + "in!a.log:2", requests + "in!b/c.log:1"}},
 		{"tar.gz", gz(tarOf(log, more)), timeline.Read, "", []string{idna + "in!a.log:2", requests + "in!b/c.log:1"}},
 		{"zip", zipOf(log, more), timeline.Read, "", []string{idna + "in!a.log:2", requests + "in!b/c.log:1"}},
-		{"labels", zipOf(file{"../../etc/x.log", log.data}, file{"/abs.log", more.data}), timeline.Read, "",
-			[]string{idna + "in!../../etc/x.log:2", requests + "in!/abs.log:1"}},
+		{
+			"labels", zipOf(file{"../../etc/x.log", log.data}, file{"/abs.log", more.data}), timeline.Read, "",
+			[]string{idna + "in!../../etc/x.log:2", requests + "in!/abs.log:1"},
+		},
 		{"zip in tar.gz", gz(tarOf(file{"z.zip", zipOf(log, more)})), timeline.Read, "", []string{idna + "in!z.zip!a.log:2", requests + "in!z.zip!b/c.log:1"}},
 		{"stored zip in tar", tarOf(file{"z.zip", zipSized(log, more)}), timeline.Read, "", []string{idna + "in!z.zip!a.log:2", requests + "in!z.zip!b/c.log:1"}},
 		{"gzip in zip in zip", zipOf(file{"z.zip", zipOf(file{"a.gz", gz(log.data)})}), timeline.Read, "", []string{idna + "in!z.zip!a.gz:2"}},

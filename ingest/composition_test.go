@@ -94,8 +94,16 @@ var wrappings = map[string]wrapping{
 }
 
 // nested are frames in frames, the outer one first.
-var nested = [][2]string{{"syslog-5424", "kubernetes"}, {"compose", "kubernetes"}, {"journal", "docker-json"}, {"cloudwatch", "docker-json"},
-	{"github-job", "compose"}, {"docker-json", "buildkit"}, {"kubernetes", "syslog-3164"}, {"github-job", "buildkit"}}
+var nested = [][2]string{
+	{"syslog-5424", "kubernetes"},
+	{"compose", "kubernetes"},
+	{"journal", "docker-json"},
+	{"cloudwatch", "docker-json"},
+	{"github-job", "compose"},
+	{"docker-json", "buildkit"},
+	{"kubernetes", "syslog-3164"},
+	{"github-job", "buildkit"},
+}
 
 // sampleFile is one golden sample of a tool.
 type sampleFile struct {

@@ -132,8 +132,10 @@ func (inv *inventory) host(fields []string) {
 	}
 	faults := len(inv.errs)
 	line, _ := inv.csv.FieldPos(0)
-	row := timeline.InventoryRow{Address: inv.address(fields[0]), Host: fields[1], Span: timeline.Always(), Service: fields[4],
-		Owner: fields[5], Customer: fields[6], Egress: fields[7], File: inv.name, Line: int64(line)}
+	row := timeline.InventoryRow{
+		Address: inv.address(fields[0]), Host: fields[1], Span: timeline.Always(), Service: fields[4],
+		Owner: fields[5], Customer: fields[6], Egress: fields[7], File: inv.name, Line: int64(line),
+	}
 	switch {
 	case row.Host == "":
 		inv.bad(1, "the host is missing")
@@ -195,8 +197,10 @@ func (inv *inventory) mirror(fields []string) {
 		return
 	}
 	line, _ := inv.csv.FieldPos(0)
-	m := timeline.Mirror{Prefix: strings.TrimRight(fields[1], "/"), Upstream: strings.TrimRight(fields[2], "/"),
-		File: inv.name, Line: int64(line)}
+	m := timeline.Mirror{
+		Prefix: strings.TrimRight(fields[1], "/"), Upstream: strings.TrimRight(fields[2], "/"),
+		File: inv.name, Line: int64(line),
+	}
 	for i, part := range []string{m.Prefix, m.Upstream} {
 		if strings.Contains(part, "://") || strings.ContainsAny(part, " \t\r\n") || part == "" {
 			inv.bad(i+1, "%q: want host/path as image names have it, without https://", part)

@@ -79,7 +79,7 @@ func torn(all []member) (folder, why string) {
 
 // numbered cuts "12_Run tests.txt" into number and name.
 func numbered(base string) (number int, name string, ok bool) {
-	digits, rest, ok := strings.Cut(base, "_")
+	digits, rest, _ := strings.Cut(base, "_")
 	if rest, ok = strings.CutSuffix(rest, ".txt"); !ok || len(digits) == 0 || len(digits) > 6 {
 		return 0, "", false
 	}
@@ -124,13 +124,13 @@ func runJobs(all []member) map[string]*jobFiles {
 			delete(jobs, folder)
 		}
 	}
-	dropSteps(all, jobs)
+	dropSteps(jobs)
 	return jobs
 }
 
 // dropSteps forgets whole-job files that are steps of a job: both are called
 // N_name.txt.
-func dropSteps(all []member, jobs map[string]*jobFiles) {
+func dropSteps(jobs map[string]*jobFiles) {
 	isStep := map[int]bool{}
 	for _, j := range jobs {
 		slices.SortFunc(j.steps, func(a, b step) int { return cmp.Compare(a.number, b.number) })

@@ -36,11 +36,11 @@ type source struct {
 	overTold  bool
 	jobs      int // jobs of the run archive being read, 0 when that is not known
 
-	read_, unread, partial int // members by state
-	formats                []string
-	unnamed                bool
-	claimed                bool  // the subject that --subject gave, or one of its jobs, is stored
-	ops                    int64 // number of the last operation
+	done, unread, partial int // members by state
+	formats               []string
+	unnamed               bool
+	claimed               bool  // the subject that --subject gave, or one of its jobs, is stored
+	ops                   int64 // number of the last operation
 }
 
 // read reads the whole source and fills in its description.
@@ -95,8 +95,10 @@ func (s *source) earlier(who timeline.Subject) []timeline.Expected {
 	}
 	var out []timeline.Expected
 	for k := 1; k < n; k++ {
-		out = append(out, timeline.Expected{Subject: timeline.Subject{Kind: timeline.Job, ID: run + "/attempts/" + strconv.Itoa(k)},
-			Span: timeline.Always(), Detail: fmt.Sprintf("attempt %d was read, so attempt %d was made", n, k), Origin: timeline.Origin{Path: s.info.Path}})
+		out = append(out, timeline.Expected{
+			Subject: timeline.Subject{Kind: timeline.Job, ID: run + "/attempts/" + strconv.Itoa(k)},
+			Span:    timeline.Always(), Detail: fmt.Sprintf("attempt %d was read, so attempt %d was made", n, k), Origin: timeline.Origin{Path: s.info.Path},
+		})
 	}
 	return out
 }
@@ -107,9 +109,9 @@ const maxAttempts = 1000
 // conclude sums the states of the members up.
 func (s *source) conclude() {
 	switch {
-	case s.partial == 0 && s.unread == 0 && s.read_ > 0:
+	case s.partial == 0 && s.unread == 0 && s.done > 0:
 		s.info.State = timeline.Read
-	case s.read_ == 0 && s.partial == 0:
+	case s.done == 0 && s.partial == 0:
 		s.info.State = timeline.Unread
 		if s.info.Why == "" {
 			s.info.Why = "no format claims it"
@@ -130,7 +132,7 @@ func (s *source) conclude() {
 func (s *source) state(member string, st timeline.State, why string) {
 	switch st {
 	case timeline.Read:
-		s.read_++
+		s.done++
 	case timeline.Partial:
 		s.partial++
 	case timeline.Unread:

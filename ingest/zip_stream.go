@@ -245,7 +245,7 @@ func (b *zipBody) Read(p []byte) (int, error) {
 		p = p[:min(int64(len(p)), b.left)]
 	}
 	n, err := b.z.Read(p)
-	if b.left -= int64(n); !b.open && err == io.EOF && b.left > 0 {
+	if b.left -= int64(n); !b.open && errors.Is(err, io.EOF) && b.left > 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err

@@ -77,8 +77,10 @@ func adHoc(question, channel string) *Incident {
 	return &Incident{
 		Schema: schemaName, ID: question, Title: "Who has " + question + "?", Kind: MaliciousRelease,
 		Summary: "An ad-hoc question.", References: []string{"asked on the command line"},
-		Channels: []Channel{{Name: channel, Windows: []Window{{From: timeline.Beginning, To: timeline.Forever,
-			Precision: "second", Basis: "stated"}}}},
+		Channels: []Channel{{Name: channel, Windows: []Window{{
+			From: timeline.Beginning, To: timeline.Forever,
+			Precision: "second", Basis: "stated",
+		}}}},
 		Complete: Completeness{Versions: true, Tags: true, Digests: true, Commits: true},
 		Revision: hex.EncodeToString(sum[:]),
 	}

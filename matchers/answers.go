@@ -115,8 +115,11 @@ func (m *matching) projectFile(a *about, j judged) *cleared {
 	}
 	for _, g := range a.judged {
 		if g.answer && g.Op != 0 && g.key == j.key && g.Action == timeline.Install {
-			return &cleared{j, []Evidence{{g.Fact, "what the job's command got"}},
-				fmt.Sprintf("the project asks for %s, the job got %s", nameOf(j.Fact), g.Item.Artifact)}
+			return &cleared{
+				j,
+				[]Evidence{{g.Fact, "what the job's command got"}},
+				fmt.Sprintf("the project asks for %s, the job got %s", nameOf(j.Fact), g.Item.Artifact),
+			}
 		}
 	}
 	return nil
@@ -168,8 +171,11 @@ func (m *matching) cachedLayer(j judged, step timeline.Op) (*cleared, error) {
 			continue
 		}
 		if layer := m.layer(images, f.Item.Ref); layer != nil && m.q.during(j.channel, layer.Span) == nil {
-			return &cleared{j, []Evidence{{f, "cached step"}, {*layer, "time of the layer"}},
-				fmt.Sprintf("asked for %s in a cached step whose layer was made at %s, outside the window", nameOf(j.Fact), layer.Span)}, nil
+			return &cleared{
+				j,
+				[]Evidence{{f, "cached step"}, {*layer, "time of the layer"}},
+				fmt.Sprintf("asked for %s in a cached step whose layer was made at %s, outside the window", nameOf(j.Fact), layer.Span),
+			}, nil
 		}
 	}
 	return nil, nil //nolint:nilnil // no answer is an answer

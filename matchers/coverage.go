@@ -21,8 +21,10 @@ type covers struct {
 }
 
 func newCovers(m *matching) *covers {
-	c := &covers{m: m, rows: map[timeline.Subject][]timeline.CoverageRow{}, had: map[string]map[string]bool{},
-		named: map[timeline.Subject]bool{}, logs: map[string]bool{}, lists: map[string]bool{}, claims: map[string]bool{}}
+	c := &covers{
+		m: m, rows: map[timeline.Subject][]timeline.CoverageRow{}, had: map[string]map[string]bool{},
+		named: map[timeline.Subject]bool{}, logs: map[string]bool{}, lists: map[string]bool{}, claims: map[string]bool{},
+	}
 	for _, s := range m.r.subjects {
 		c.named[s] = true
 		if attempt, _, ok := strings.Cut(s.ID, "/jobs/"); ok && s.Kind == timeline.Job {
@@ -124,14 +126,20 @@ func resolveRun(id string, runs map[string]string) string {
 func (c *covers) attempt(s timeline.Subject, x *timeline.ExpectedRow) {
 	switch {
 	case x.Reason != "":
-		c.gaps = append(c.gaps, Gap{Subject: s.String(), Source: x.Path, Reason: x.Reason, Detail: x.Detail,
-			Fix: "the logs of this attempt cannot be had any more: treat its jobs as possible"})
+		c.gaps = append(c.gaps, Gap{
+			Subject: s.String(), Source: x.Path, Reason: x.Reason, Detail: x.Detail,
+			Fix: "the logs of this attempt cannot be had any more: treat its jobs as possible",
+		})
 	case !c.logs[s.ID]:
-		c.gaps = append(c.gaps, Gap{Subject: s.String(), Source: x.Path, Reason: "missing", Detail: x.Detail,
-			Fix: "fetch the log archive of this attempt and ingest it with --subject " + s.String()})
+		c.gaps = append(c.gaps, Gap{
+			Subject: s.String(), Source: x.Path, Reason: "missing", Detail: x.Detail,
+			Fix: "fetch the log archive of this attempt and ingest it with --subject " + s.String(),
+		})
 	case !c.lists[s.ID]:
-		c.gaps = append(c.gaps, Gap{Subject: s.String(), Source: x.Path, Reason: "no-record", Detail: "nothing says which jobs this attempt had",
-			Fix: "fetch the attempt's list of jobs from the API and ingest it"})
+		c.gaps = append(c.gaps, Gap{
+			Subject: s.String(), Source: x.Path, Reason: "no-record", Detail: "nothing says which jobs this attempt had",
+			Fix: "fetch the attempt's list of jobs from the API and ingest it",
+		})
 	}
 }
 
@@ -149,8 +157,10 @@ func (c *covers) unrecorded(needed map[string]bool) {
 		}
 	}
 	for attempt := range missing {
-		c.gaps = append(c.gaps, Gap{Subject: "job:" + attempt, Reason: "no-record", Detail: "no API record of this run was read, so other attempts and jobs are not known",
-			Fix: "fetch the run and its list of jobs from the API and ingest them"})
+		c.gaps = append(c.gaps, Gap{
+			Subject: "job:" + attempt, Reason: "no-record", Detail: "no API record of this run was read, so other attempts and jobs are not known",
+			Fix: "fetch the run and its list of jobs from the API and ingest them",
+		})
 	}
 }
 
@@ -342,8 +352,10 @@ func (c *covers) conclude(res *Result) {
 		}
 	}
 	if !c.m.q.hasMatcher() {
-		add(Gap{Reason: "no-matcher", Detail: fmt.Sprintf("incidents of kind %q without channels cannot be cleared from logs alone", c.m.q.inc.Kind),
-			Fix: "read the incident's response order and its unknown facts"})
+		add(Gap{
+			Reason: "no-matcher", Detail: fmt.Sprintf("incidents of kind %q without channels cannot be cleared from logs alone", c.m.q.inc.Kind),
+			Fix: "read the incident's response order and its unknown facts",
+		})
 	}
 	for _, f := range res.Findings {
 		if f.Verdict == Unknown && !slices.ContainsFunc(res.Gaps, func(g Gap) bool { return g.Subject == f.Subject.String() }) {

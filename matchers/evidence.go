@@ -31,7 +31,7 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 		return collect(func(y func(timeline.Fact) error) error { return db.FactsWith(digests, y) })
 	}}
 	seen := map[factKey]bool{}
-	keep := func(f timeline.Fact) error {
+	keep := func(f timeline.Fact) error { //nolint:unparam // the queries want a function that may fail
 		if k := keyOf(f); !seen[k] {
 			seen[k] = true
 			r.facts = append(r.facts, f)
@@ -120,9 +120,6 @@ type factKey struct {
 }
 
 func keyOf(f timeline.Fact) factKey { return factKey{f.Event, f.Item.Artifact, f.Item.Ref} }
-
-// isUnder reports whether a job subject belongs to a run or attempt.
-func isUnder(id, prefix string) bool { return id == prefix || strings.HasPrefix(id, prefix+"/") }
 
 // project is the repository or project of a job; other subjects are their own.
 func project(s timeline.Subject) string {

@@ -183,8 +183,10 @@ func FindingID(incident string, s timeline.Subject) string {
 }
 
 func (m *matching) finding(a *about) Finding {
-	f := Finding{ID: FindingID(m.q.inc.ID, a.subject), Subject: a.subject, On: a.on, Verdict: Clear,
-		Channels: map[string]Verdict{}, Reasons: map[string]string{}, Span: timeline.Always(), Egress: "unknown"}
+	f := Finding{
+		ID: FindingID(m.q.inc.ID, a.subject), Subject: a.subject, On: a.on, Verdict: Clear,
+		Channels: map[string]Verdict{}, Reasons: map[string]string{}, Span: timeline.Always(), Egress: "unknown",
+	}
 	m.inventoryOf(&f)
 	slices.SortStableFunc(a.judged, func(x, y judged) int { return origin(x.Fact, y.Fact) })
 	slices.SortStableFunc(a.cleared, func(x, y cleared) int { return origin(x.ask.Fact, y.ask.Fact) })

@@ -44,10 +44,12 @@ type digestRule struct {
 
 // newQuestion compiles an incident. mirrors are those of the inventory.
 func newQuestion(inc *Incident, mirrors []timeline.Mirror) *question {
-	q := &question{inc: inc, windows: map[string][]Window{}, packages: map[string][]*packageRule{},
+	q := &question{
+		inc: inc, windows: map[string][]Window{}, packages: map[string][]*packageRule{},
 		engines: map[string][]*engineRule{}, images: map[string][]*imageRule{}, imagePaths: map[string][]*imageRule{}, actions: map[string]*CIAction{},
 		digests: map[string]*digestRule{}, indicators: map[string][]*Indicator{},
-		topics: map[string]map[timeline.Topic]bool{}, ecosystems: map[string]string{}, mirrors: mirrors}
+		topics: map[string]map[timeline.Topic]bool{}, ecosystems: map[string]string{}, mirrors: mirrors,
+	}
 	for _, c := range inc.Channels {
 		q.windows[c.Name] = append(q.windows[c.Name], c.Windows...)
 	}
@@ -153,8 +155,10 @@ func (q *question) addImage(im *Image) {
 
 // publicHosts serve names of their own: the same path there is another image,
 // not a mirror.
-var publicHosts = map[string]bool{"docker.io": true, "ghcr.io": true, "quay.io": true, "gcr.io": true,
-	"public.ecr.aws": true, "registry.k8s.io": true, "mcr.microsoft.com": true, "lscr.io": true, "registry.gitlab.com": true}
+var publicHosts = map[string]bool{
+	"docker.io": true, "ghcr.io": true, "quay.io": true, "gcr.io": true,
+	"public.ecr.aws": true, "registry.k8s.io": true, "mcr.microsoft.com": true, "lscr.io": true, "registry.gitlab.com": true,
+}
 
 // imageRules finds the rules for an image name: as written or through a mirror
 // of the inventory; else, by its path, through a mirror that nobody mapped.

@@ -34,8 +34,10 @@ func (l *loader) pkg(n *yaml.Node, what string) Package {
 	p.Files = entries(l, f, "files", func(n *yaml.Node, w string) PackageFile {
 		w = what + "." + w
 		f := l.mapping(n, w, "name sha256", "source"+citeKeys)
-		return PackageFile{l.text(f["name"], w+".name"), l.like(f["sha256"], w+".sha256", hexForm, "64 hex digits"),
-			l.citeWithin(f, w, p.Cite)}
+		return PackageFile{
+			l.text(f["name"], w+".name"), l.like(f["sha256"], w+".sha256", hexForm, "64 hex digits"),
+			l.citeWithin(f, w, p.Cite),
+		}
 	})
 	return p
 }
@@ -79,8 +81,10 @@ func (l *loader) image(n *yaml.Node, what string) Image {
 	im.Digests = entries(l, f, "digests", func(n *yaml.Node, w string) ImageDigest {
 		w = what + "." + w
 		f := l.mapping(n, w, "digest role", "platform source"+citeKeys)
-		d := ImageDigest{Digest: l.like(f["digest"], w+".digest", digestForm, "sha256: and 64 hex digits"),
-			Role: timeline.Role(l.oneOf(f["role"], w+".role", digestRoles...)), Cite: l.citeWithin(f, w, im.Cite)}
+		d := ImageDigest{
+			Digest: l.like(f["digest"], w+".digest", digestForm, "sha256: and 64 hex digits"),
+			Role:   timeline.Role(l.oneOf(f["role"], w+".role", digestRoles...)), Cite: l.citeWithin(f, w, im.Cite),
+		}
 		if f["platform"] != nil {
 			d.Platform = l.like(f["platform"], w+".platform", platformForm, "os/architecture such as linux/amd64")
 		}
@@ -134,8 +138,10 @@ func (l *loader) form(form *regexp.Regexp, want string) func(n *yaml.Node, what 
 
 func (l *loader) engine(n *yaml.Node, what string) Engine {
 	f := l.mapping(n, what, "purl affected when fixed checks source", citeKeys)
-	e := Engine{PURL: l.purl(f["purl"], what+".purl"), Checks: l.texts(f["checks"], what+".checks", l.text),
-		When: map[string]any{}, Fixed: map[string]string{}, Cite: l.cite(f, what)}
+	e := Engine{
+		PURL: l.purl(f["purl"], what+".purl"), Checks: l.texts(f["checks"], what+".checks", l.text),
+		When: map[string]any{}, Fixed: map[string]string{}, Cite: l.cite(f, what),
+	}
 	if f["affected"] != nil {
 		e.Affected = l.version(f["affected"], what+".affected")
 	}
@@ -176,10 +182,12 @@ func (l *loader) pairs(n *yaml.Node, what string, read func(key string, n *yaml.
 
 func (l *loader) vendor(n *yaml.Node, what string) Vendor {
 	f := l.mapping(n, what, "name domains what source", "windows"+citeKeys)
-	return Vendor{Name: l.text(f["name"], what+".name"),
+	return Vendor{
+		Name:    l.text(f["name"], what+".name"),
 		Domains: l.texts(f["domains"], what+".domains", l.form(domainForm, "a domain in small letters")),
 		What:    l.text(f["what"], what+".what"), Cite: l.cite(f, what),
-		Windows: entries(l, f, "windows", func(n *yaml.Node, w string) Window { return l.window(n, what+"."+w) })}
+		Windows: entries(l, f, "windows", func(n *yaml.Node, w string) Window { return l.window(n, what+"."+w) }),
+	}
 }
 
 // samples reads the lines that the file tests itself with.
@@ -228,7 +236,7 @@ func (l *loader) sample(n *yaml.Node, what, line string) {
 func checkArtifact(artifact string) error {
 	switch p := timeline.Split(artifact); {
 	case p.Type == "image" && timeline.NormalizeImage(artifact) == "":
-		return fmt.Errorf("%q is neither a package URL, nor an image, nor secret:, domain:, ip:, url: or file:", artifact)
+		return fmt.Errorf("%q is neither a package URL, nor an image, nor secret:, domain:, ip:, url: or file", artifact)
 	case strings.HasPrefix(artifact, "pkg:") && (p.Type == "" || p.Name == "" || strings.ContainsAny(artifact, "?#") ||
 		p.Version == "" && strings.HasPrefix(p.Name, "@") && !strings.Contains(p.Name, "/")):
 		return fmt.Errorf("%q: want a package URL as pkg:type/name@version", artifact)

@@ -26,13 +26,17 @@ const (
 var (
 	triggers       = []string{"install", "import", "interpreter-start", "start", "unknown"}
 	digestRoles    = []string{"index", "manifest", "config", "layer", "diff", "file"}
-	indicatorTypes = []string{"domain", "ip", "url", "file", "sha256", "process", "env", "user-agent", "git-commit",
-		"repo-name", "k8s", "log-literal", "context"}
-	rotationClasses = []string{"cloud-instance-role", "cloud-static-key", "cloud-secret-store", "llm-provider-key",
+	indicatorTypes = []string{
+		"domain", "ip", "url", "file", "sha256", "process", "env", "user-agent", "git-commit",
+		"repo-name", "k8s", "log-literal", "context",
+	}
+	rotationClasses = []string{
+		"cloud-instance-role", "cloud-static-key", "cloud-secret-store", "llm-provider-key",
 		"gateway-master-key", "gateway-virtual-key", "database-credential", "process-environment", "ssh-key", "git-token",
 		"ci-secret", "package-publish-token", "registry-credential", "all-secrets", "password-manager",
 		"kubernetes-credential", "vault-token", "signing-key", "tls-key", "infra-state", "dotenv-file", "shell-history",
-		"assistant-credential", "wallet", "browser-store", "saas-token", "account-password"}
+		"assistant-credential", "wallet", "browser-store", "saas-token", "account-password",
+	}
 )
 
 // Forms of values.
@@ -112,8 +116,10 @@ func (l *loader) head(f fields, inc *Incident) {
 	}
 	if f["complete"] != nil {
 		c := l.mapping(f["complete"], "complete", "versions tags digests commits", "")
-		inc.Complete = Completeness{Versions: l.flag(c["versions"], "complete.versions"), Tags: l.flag(c["tags"], "complete.tags"),
-			Digests: l.flag(c["digests"], "complete.digests"), Commits: l.flag(c["commits"], "complete.commits")}
+		inc.Complete = Completeness{
+			Versions: l.flag(c["versions"], "complete.versions"), Tags: l.flag(c["tags"], "complete.tags"),
+			Digests: l.flag(c["digests"], "complete.digests"), Commits: l.flag(c["commits"], "complete.commits"),
+		}
 	}
 }
 
@@ -166,8 +172,10 @@ func (l *loader) twice(list *yaml.Node, what string, n int, claims func(i int) [
 
 func (l *loader) channel(n *yaml.Node, what string) Channel {
 	f := l.mapping(n, what, "name windows", "")
-	c := Channel{Name: l.like(f["name"], what+".name", channelForm, "a word such as npm, or npm/squawk with a qualifier"),
-		Windows: entries(l, f, "windows", func(n *yaml.Node, w string) Window { return l.window(n, what+"."+w) })}
+	c := Channel{
+		Name:    l.like(f["name"], what+".name", channelForm, "a word such as npm, or npm/squawk with a qualifier"),
+		Windows: entries(l, f, "windows", func(n *yaml.Node, w string) Window { return l.window(n, what+"."+w) }),
+	}
 	if f["windows"] != nil && len(c.Windows) == 0 {
 		l.bad(f["windows"], "%s.windows: want at least one; from: null and to: null when nobody knows", what)
 	}
@@ -183,8 +191,10 @@ var precisions = map[string]struct {
 
 func (l *loader) window(n *yaml.Node, what string) Window {
 	f := l.mapping(n, what, "from to precision basis source", citeKeys)
-	w := Window{Cite: l.cite(f, what), Precision: l.oneOf(f["precision"], what+".precision", "second", "minute", "hour", "day"),
-		Basis: l.oneOf(f["basis"], what+".basis", "stated", "outer-bound", "derived")}
+	w := Window{
+		Cite: l.cite(f, what), Precision: l.oneOf(f["precision"], what+".precision", "second", "minute", "hour", "day"),
+		Basis: l.oneOf(f["basis"], what+".basis", "stated", "outer-bound", "derived"),
+	}
 	w.From = l.time(f["from"], what+".from", w.Precision, timeline.Beginning)
 	w.To = l.time(f["to"], what+".to", w.Precision, timeline.Forever)
 	if w.To < w.From {
@@ -300,8 +310,10 @@ func (l *loader) step(n *yaml.Node, what string) Step {
 
 func (l *loader) rotation(n *yaml.Node, what string) Rotation {
 	f := l.mapping(n, what, "class scope why source", citeKeys)
-	return Rotation{l.oneOf(f["class"], what+".class", rotationClasses...),
-		l.oneOf(f["scope"], what+".scope", "job", "container", "host", "org"), l.text(f["why"], what+".why"), l.cite(f, what)}
+	return Rotation{
+		l.oneOf(f["class"], what+".class", rotationClasses...),
+		l.oneOf(f["scope"], what+".scope", "job", "container", "host", "org"), l.text(f["why"], what+".why"), l.cite(f, what),
+	}
 }
 
 func (l *loader) notAffected(n *yaml.Node, what string) NotAffected {

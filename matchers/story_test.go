@@ -118,8 +118,10 @@ func (s *story) do(verb, rest string) {
 
 func (s *story) source(w []string) {
 	s.finish()
-	s.info = timeline.SourceInfo{SHA256: fmt.Sprintf("%064x", len(w[0])*31+int(w[0][0])+int(w[0][len(w[0])-1])*7), Path: w[0], State: timeline.Read,
-		First: timeline.Beginning, Last: timeline.Forever}
+	s.info = timeline.SourceInfo{
+		SHA256: fmt.Sprintf("%064x", len(w[0])*31+int(w[0][0])+int(w[0][len(w[0])-1])*7), Path: w[0], State: timeline.Read,
+		First: timeline.Beginning, Last: timeline.Forever,
+	}
 	if len(w) > 1 {
 		s.info.State = timeline.State(w[1])
 	}

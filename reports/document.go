@@ -117,9 +117,11 @@ const maxEvidence = 100
 
 // NewDocument makes the document of an answer. It refuses to lose a finding.
 func NewDocument(r *matchers.Result) (*Document, error) {
-	d := &Document{Schema: Schema, Findings: []Finding{}, Counts: map[string]int{},
+	d := &Document{
+		Schema: Schema, Findings: []Finding{}, Counts: map[string]int{},
 		Incident: Incident{r.Incident.ID, r.Incident.Revision, r.Incident.Title, r.Incident.Kind},
-		Coverage: Coverage{Complete: r.Complete, Sources: []Source{}, Gaps: []Gap{}}}
+		Coverage: Coverage{Complete: r.Complete, Sources: []Source{}, Gaps: []Gap{}},
+	}
 	for _, v := range matchers.Verdicts {
 		d.Counts[string(v)] = 0
 	}
@@ -129,8 +131,10 @@ func NewDocument(r *matchers.Result) (*Document, error) {
 		d.Counts[f.Verdict]++
 	}
 	for _, s := range r.Sources {
-		d.Coverage.Sources = append(d.Coverage.Sources, Source{s.Path, s.SHA256, s.Format, string(s.State), s.Why, s.Claim,
-			Time(s.First), Time(s.Last), s.Events, s.Skipped})
+		d.Coverage.Sources = append(d.Coverage.Sources, Source{
+			s.Path, s.SHA256, s.Format, string(s.State), s.Why, s.Claim,
+			Time(s.First), Time(s.Last), s.Events, s.Skipped,
+		})
 	}
 	for _, g := range r.Gaps {
 		d.Coverage.Gaps = append(d.Coverage.Gaps, Gap(g))
@@ -154,10 +158,12 @@ func (d *Document) check(r *matchers.Result) error {
 // newFinding converts a finding with at most so many lines of evidence; zero
 // means all.
 func newFinding(f *matchers.Finding, most int) Finding {
-	out := Finding{ID: f.ID, Subject: Subject{string(f.Subject.Kind), f.Subject.ID, f.On}, Verdict: string(f.Verdict),
+	out := Finding{
+		ID: f.ID, Subject: Subject{string(f.Subject.Kind), f.Subject.ID, f.On}, Verdict: string(f.Verdict),
 		Rule: f.Rule, Because: f.Because, Artifact: f.Artifact, From: Time(f.Span.From), To: Time(f.Span.To),
 		Channels: map[string]string{}, Reasons: f.Reasons, Egress: f.Egress, Owner: f.Owner, Service: f.Service,
-		Evidence: []Evidence{}, Via: append([]string{}, f.Via...)}
+		Evidence: []Evidence{}, Via: append([]string{}, f.Via...),
+	}
 	for c, v := range f.Channels {
 		out.Channels[c] = string(v)
 	}
@@ -172,9 +178,11 @@ func newFinding(f *matchers.Finding, most int) Finding {
 }
 
 func newEvidence(e matchers.Evidence) Evidence {
-	out := Evidence{Source: e.SHA256, Path: e.Path, Line: e.Line, Offset: e.Offset, Action: e.Action.String(),
+	out := Evidence{
+		Source: e.SHA256, Path: e.Path, Line: e.Line, Offset: e.Offset, Action: e.Action.String(),
 		Artifact: e.Item.Artifact, Ref: e.Item.Ref, Digests: []Digest{}, From: Time(e.Span.From), To: Time(e.Span.To),
-		Written: e.Span.Written, Clock: string(e.Span.Clock), Text: e.Text, Part: e.Part}
+		Written: e.Span.Written, Clock: string(e.Span.Clock), Text: e.Text, Part: e.Part,
+	}
 	for _, d := range e.Item.Digests {
 		out.Digests = append(out.Digests, Digest{d.Value, string(d.Role)})
 	}

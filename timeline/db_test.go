@@ -50,8 +50,10 @@ func batch(host string) *Batch {
 	s := Subject{Host, host}
 	at := Origin{Path: "pip.log", Line: 1, Text: "Successfully installed litellm-1.107.0 openai-2.8.1"}
 	return &Batch{
-		Events: []Event{{Action: Install, Subject: s, Span: Always(), Op: 1, Origin: at,
-			Items: []Item{{Artifact: "pkg:pypi/litellm@1.107.0"}, {Artifact: "pkg:pypi/openai@2.8.1"}}}},
+		Events: []Event{{
+			Action: Install, Subject: s, Span: Always(), Op: 1, Origin: at,
+			Items: []Item{{Artifact: "pkg:pypi/litellm@1.107.0"}, {Artifact: "pkg:pypi/openai@2.8.1"}},
+		}},
 		Links:    []Link{{Relation: On, From: "job:x", To: s.String(), Span: Always(), Origin: at}},
 		Coverage: []Coverage{{Subject: s, Topic: PyPI, Span: Always(), Why: "w"}},
 		Expected: []Expected{{Subject: s, Span: Always(), Origin: at}},
@@ -62,8 +64,10 @@ func batch(host string) *Batch {
 }
 
 func info(sha, claim, path string) SourceInfo {
-	return SourceInfo{SHA256: sha, Claim: claim, Path: path, Format: "pip", State: Read, Events: 1, First: Beginning, Last: Forever,
-		Parser: "test", Explicit: claim != path && claim != ""}
+	return SourceInfo{
+		SHA256: sha, Claim: claim, Path: path, Format: "pip", State: Read, Events: 1, First: Beginning, Last: Forever,
+		Parser: "test", Explicit: claim != path && claim != "",
+	}
 }
 
 // write reads one source whole.

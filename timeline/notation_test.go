@@ -17,19 +17,33 @@ func TestNotation(t *testing.T) {
 		event Event
 		want  string
 	}{
-		{Event{Action: Install, Subject: subject, Span: at, Items: []Item{{Artifact: "pkg:pypi/litellm@1.107.0"}},
-			Origin: Origin{Path: "run.zip!0_build.txt", Line: 412}},
-			"2026-10-21T12:04:51Z install job:github:acme/api/runs/812/attempts/2/jobs/build pkg:pypi/litellm@1.107.0 run.zip!0_build.txt:412"},
-		{Event{Action: Require, Subject: Subject{Host, "prod 3"}, Span: Always(), Items: []Item{{Artifact: "pkg:npm/%40scope/a", Ref: ">=5, <6"}}},
-			".. require host:prod%203 pkg:npm/%40scope/a ref=>=5,%20<6"},
-		{Event{Action: Pull, Subject: Subject{Host, "h"}, Span: Span{From: Beginning, To: at.To, Clock: Unset},
-			Items: []Item{{Artifact: "ghcr.io/a/b:v1", Digests: []Digest{{"sha256:aa", Index}, {"sha256:bb", NoRole}}}}},
-			"../2026-10-21T12:04:51Z pull host:h ghcr.io/a/b:v1 digest=sha256:aa role=index digest=sha256:bb"},
+		{
+			Event{
+				Action: Install, Subject: subject, Span: at, Items: []Item{{Artifact: "pkg:pypi/litellm@1.107.0"}},
+				Origin: Origin{Path: "run.zip!0_build.txt", Line: 412},
+			},
+			"2026-10-21T12:04:51Z install job:github:acme/api/runs/812/attempts/2/jobs/build pkg:pypi/litellm@1.107.0 run.zip!0_build.txt:412",
+		},
+		{
+			Event{Action: Require, Subject: Subject{Host, "prod 3"}, Span: Always(), Items: []Item{{Artifact: "pkg:npm/%40scope/a", Ref: ">=5, <6"}}},
+			".. require host:prod%203 pkg:npm/%40scope/a ref=>=5,%20<6",
+		},
+		{
+			Event{
+				Action: Pull, Subject: Subject{Host, "h"}, Span: Span{From: Beginning, To: at.To, Clock: Unset},
+				Items: []Item{{Artifact: "ghcr.io/a/b:v1", Digests: []Digest{{"sha256:aa", Index}, {"sha256:bb", NoRole}}}},
+			},
+			"../2026-10-21T12:04:51Z pull host:h ghcr.io/a/b:v1 digest=sha256:aa role=index digest=sha256:bb",
+		},
 		{Event{Action: Opaque, Subject: Subject{Host, "h"}, Span: at, Items: []Item{{}}}, "2026-10-21T12:04:51Z opaque host:h -"},
-		{Event{Action: Present, Subject: Subject{Host, "h"}, Span: at, Items: []Item{{Artifact: "file:/a%20b%"}}, Origin: Origin{Path: "a:5"}},
-			"2026-10-21T12:04:51Z present host:h file:/a%2520b% a:5:0"},
-		{Event{Action: Present, Subject: Subject{Host, "h"}, Span: at, Items: []Item{{Artifact: "x\u00a0\x1b\n"}}, Origin: Origin{Path: "ref=a b", Line: 1}},
-			"2026-10-21T12:04:51Z present host:h x\u00a0%1B%0A ./ref=a%20b:1"},
+		{
+			Event{Action: Present, Subject: Subject{Host, "h"}, Span: at, Items: []Item{{Artifact: "file:/a%20b%"}}, Origin: Origin{Path: "a:5"}},
+			"2026-10-21T12:04:51Z present host:h file:/a%2520b% a:5:0",
+		},
+		{
+			Event{Action: Present, Subject: Subject{Host, "h"}, Span: at, Items: []Item{{Artifact: "x\u00a0\x1b\n"}}, Origin: Origin{Path: "ref=a b", Line: 1}},
+			"2026-10-21T12:04:51Z present host:h x\u00a0%1B%0A ./ref=a%20b:1",
+		},
 	} {
 		if got := Notation(c.event); len(got) != 1 || got[0] != c.want {
 			t.Errorf("got  %q\nwant %q", got, c.want)
@@ -74,8 +88,10 @@ func TestNotationRoundTrip(t *testing.T) {
 		return b.String()
 	}
 	for range 20_000 {
-		e := Event{Action: Action(1 + r.Intn(int(endOfActions)-1)), Subject: Subject{kinds[r.Intn(len(kinds))], word("s")},
-			Span: Span{From: r.Int63n(1 << 62), Clock: Exact}, Items: []Item{{Artifact: word("a"), Ref: word("")}}}
+		e := Event{
+			Action: Action(1 + r.Intn(int(endOfActions)-1)), Subject: Subject{kinds[r.Intn(len(kinds))], word("s")},
+			Span: Span{From: r.Int63n(1 << 62), Clock: Exact}, Items: []Item{{Artifact: word("a"), Ref: word("")}},
+		}
 		e.Span.To = e.Span.From
 		if r.Intn(2) == 0 {
 			e.Span = Span{From: -r.Int63n(1 << 60), To: r.Int63n(1 << 60), Clock: Section}

@@ -23,8 +23,10 @@ func TestSpanText(t *testing.T) {
 			t.Errorf("%s is %s, want %s (%v)", text, s, want, err)
 		}
 	}
-	for _, text := range []string{"yesterday", "2026-10-21", "2026-10-21T12:04:51", "1600-01-01T00:00:00Z", "2300-01-01T00:00:00Z",
-		"2026-10-21T12:04:51Z/2026-10-21T12:04:50Z", "2026-10-21T12:04:51Z/x", "2026-02-30T00:00:00Z"} {
+	for _, text := range []string{
+		"yesterday", "2026-10-21", "2026-10-21T12:04:51", "1600-01-01T00:00:00Z", "2300-01-01T00:00:00Z",
+		"2026-10-21T12:04:51Z/2026-10-21T12:04:50Z", "2026-10-21T12:04:51Z/x", "2026-02-30T00:00:00Z",
+	} {
 		if s, err := ParseSpan(text); err == nil {
 			t.Errorf("%s is read as %s", text, s)
 		}

@@ -84,8 +84,10 @@ func (a *app) timeline(f timeline.Filter) error {
 		if a.json {
 			return a.printJSON(out, eventOf(x))
 		}
-		for _, line := range timeline.Notation(timeline.Event{Action: x.Action, Subject: x.Subject,
-			Items: []timeline.Item{x.Item}, Span: x.Span, Origin: x.Origin}) {
+		for _, line := range timeline.Notation(timeline.Event{
+			Action: x.Action, Subject: x.Subject,
+			Items: []timeline.Item{x.Item}, Span: x.Span, Origin: x.Origin,
+		}) {
 			if _, err := out.WriteString(reports.Text(line) + "\n"); err != nil {
 				return err
 			}
@@ -99,10 +101,12 @@ func (a *app) timeline(f timeline.Filter) error {
 }
 
 func eventOf(x timeline.Fact) eventJSON {
-	e := eventJSON{Action: x.Action.String(), Subject: subjectJSON{Kind: string(x.Subject.Kind), ID: x.Subject.ID},
+	e := eventJSON{
+		Action: x.Action.String(), Subject: subjectJSON{Kind: string(x.Subject.Kind), ID: x.Subject.ID},
 		Artifact: x.Item.Artifact, Ref: x.Item.Ref, Source: x.SHA256, Path: x.Path, Line: x.Line, Text: x.Text,
 		Clock: string(x.Span.Clock), Written: x.Span.Written, Digests: []digestJSON{},
-		From: timeJSON(x.Span.From), To: timeJSON(x.Span.To)}
+		From: timeJSON(x.Span.From), To: timeJSON(x.Span.To),
+	}
 	for _, d := range x.Item.Digests {
 		e.Digests = append(e.Digests, digestJSON{d.Value, string(d.Role)})
 	}

@@ -78,8 +78,10 @@ func readContainer(d *evidence.Doc, o *evidence.Out, v value) {
 		}
 		o.Event(e)
 		if len(item.Digests) > 0 {
-			o.Cover(timeline.Coverage{Subject: who, Topic: timeline.Images, Span: timeline.Always(), Whole: true,
-				Why: "a container has one image all its life"})
+			o.Cover(timeline.Coverage{
+				Subject: who, Topic: timeline.Images, Span: timeline.Always(), Whole: true,
+				Why: "a container has one image all its life",
+			})
 		}
 		holdEnv(d, o, v.get("Config", "Env"))
 	})
@@ -134,8 +136,10 @@ func hasDigest(all []timeline.Digest, value string) bool {
 
 // graphDrivers are the stores in which an image ID is the hash of the config.
 // In containerd's store ("overlayfs") it is the hash of the index or manifest.
-var graphDrivers = map[string]bool{"overlay2": true, "overlay": true, "aufs": true, "btrfs": true, "zfs": true, "vfs": true,
-	"devicemapper": true, "fuse-overlayfs": true, "windowsfilter": true}
+var graphDrivers = map[string]bool{
+	"overlay2": true, "overlay": true, "aufs": true, "btrfs": true, "zfs": true, "vfs": true,
+	"devicemapper": true, "fuse-overlayfs": true, "windowsfilter": true,
+}
 
 // idRole says what an image ID is the hash of, no role when the record does
 // not tell.

@@ -14,8 +14,10 @@ import (
 )
 
 // all lists the formats of this package.
-var all = []evidence.Format{Container, Image, DockerList, Pods, DistInfo, Freeze, Requirements, PipShow, PipList, PipReport, PyProject, UVLock, PoetryLock, PyLock,
-	CycloneDX, SPDX, ImageIndex, ImageManifest, ImageConfig}
+var all = []evidence.Format{
+	Container, Image, DockerList, Pods, DistInfo, Freeze, Requirements, PipShow, PipList, PipReport, PyProject, UVLock, PoetryLock, PyLock,
+	CycloneDX, SPDX, ImageIndex, ImageManifest, ImageConfig,
+}
 
 // reading is what a format made of a document.
 type reading struct {
@@ -200,7 +202,8 @@ func TestEvents(t *testing.T) {
 		{
 			"a list of no image by digest belongs to the claim", "b.json",
 			`{"bomFormat":"CycloneDX","metadata":{"component":{"type":"container","name":"ghcr.io/acme/gw","version":"1.4"}},"components":[{"purl":"pkg:pypi/x@1"}]}`,
-			"image:ghcr.io/acme/gw:1.4", CycloneDX, []string{".. present image:ghcr.io/acme/gw:1.4 pkg:pypi/x@1 b.json:1"},
+			"image:ghcr.io/acme/gw:1.4", CycloneDX,
+			[]string{".. present image:ghcr.io/acme/gw:1.4 pkg:pypi/x@1 b.json:1"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

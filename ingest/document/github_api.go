@@ -242,8 +242,10 @@ func (a *githubAnswer) job(r *githubRecord) {
 	last := max(1, min(r.Attempt, maxAttempts))
 	run := "github:" + repository(r) + "/runs/" + strconv.FormatInt(r.RunID, 10) + "/attempts/"
 	for k := 1; k < last && !a.runs[run]; k++ {
-		a.o.Expect(timeline.Expected{Subject: timeline.Subject{Kind: timeline.Job, ID: run + strconv.Itoa(k)},
-			Span: between("", r.StartedAt, "completed"), Detail: fmt.Sprintf("attempt %d of run %d came before attempt %d", k, r.RunID, last)})
+		a.o.Expect(timeline.Expected{
+			Subject: timeline.Subject{Kind: timeline.Job, ID: run + strconv.Itoa(k)},
+			Span:    between("", r.StartedAt, "completed"), Detail: fmt.Sprintf("attempt %d of run %d came before attempt %d", k, r.RunID, last),
+		})
 	}
 	a.runs[run] = true
 	if r.Conclusion == "skipped" || r.Conclusion == "cancelled" && r.Runner == "" && len(r.Steps) == 0 {
@@ -251,8 +253,10 @@ func (a *githubAnswer) job(r *githubRecord) {
 	}
 	job := timeline.Subject{Kind: timeline.Job, ID: run + strconv.Itoa(last) + "/jobs/" + r.Name}
 	span := between(r.StartedAt, r.CompletedAt, r.Status)
-	a.o.Expect(timeline.Expected{Subject: job, Span: span,
-		Detail: fmt.Sprintf("job %d of run %d", r.ID, r.RunID)})
+	a.o.Expect(timeline.Expected{
+		Subject: job, Span: span,
+		Detail: fmt.Sprintf("job %d of run %d", r.ID, r.RunID),
+	})
 	if r.Runner != "" && slices.Contains(r.Labels, "self-hosted") {
 		a.o.LinkOver(span, timeline.On, job.String(), timeline.Subject{Kind: timeline.Host, ID: r.Runner}.String())
 	}

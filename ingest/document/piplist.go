@@ -95,8 +95,10 @@ func isPipListHeader(text string) bool {
 }
 
 // pipListKeys are the fields that a row of the JSON can have.
-var pipListKeys = map[string]bool{"name": true, "version": true, "editable_project_location": true, "location": true, "installer": true,
-	"latest_version": true, "latest_filetype": true}
+var pipListKeys = map[string]bool{
+	"name": true, "version": true, "editable_project_location": true, "location": true, "installer": true,
+	"latest_version": true, "latest_filetype": true,
+}
 
 func isPipListRow(v value) bool {
 	for key := range v.fields() {

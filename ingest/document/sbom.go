@@ -13,12 +13,11 @@ import (
 // contentList is what a content list (SBOM) has said so far. It is bound to
 // images by digest alone: a tag moves.
 type contentList struct {
-	d        *evidence.Doc
-	o        *evidence.Out
-	images   []timeline.Digest // what the list is of
-	topics   map[string]bool   // package types seen
-	partly   bool              // a component could not be understood, or the list says that it is not complete
-	examined int
+	d      *evidence.Doc
+	o      *evidence.Out
+	images []timeline.Digest // what the list is of
+	topics map[string]bool   // package types seen
+	partly bool              // a component could not be understood, or the list says that it is not complete
 }
 
 // digestIn finds a digest in a name, a version, a package URL or a namespace.
@@ -74,8 +73,10 @@ func (c *contentList) cover() {
 	slices.Sort(kinds)
 	for _, d := range c.images {
 		for _, kind := range kinds {
-			c.o.Cover(timeline.Coverage{Subject: timeline.Subject{Kind: timeline.Image, ID: d.Value}, Topic: timeline.Topic(kind),
-				Span: timeline.Always(), Whole: true, Why: "a content list of exactly this digest"})
+			c.o.Cover(timeline.Coverage{
+				Subject: timeline.Subject{Kind: timeline.Image, ID: d.Value}, Topic: timeline.Topic(kind),
+				Span: timeline.Always(), Whole: true, Why: "a content list of exactly this digest",
+			})
 		}
 	}
 }

@@ -12,8 +12,10 @@ import (
 var secretParts = []string{"secret", "token", "passw", "pgpass", "credential", "apikey", "accesskey", "privatekey"}
 
 // secretWords mark a secret as one of the words of a name.
-var secretWords = map[string]bool{"key": true, "keys": true, "pass": true, "pat": true, "dsn": true, "auth": true, "salt": true,
-	"sas": true, "jwt": true, "cookie": true, "webhook": true}
+var secretWords = map[string]bool{
+	"key": true, "keys": true, "pass": true, "pat": true, "dsn": true, "auth": true, "salt": true,
+	"sas": true, "jwt": true, "cookie": true, "webhook": true,
+}
 
 // stores are services whose address holds the password, as a rule.
 var stores = []string{"database", "db", "redis", "mongo", "mongodb", "postgres", "postgresql", "mysql", "amqp", "rabbitmq", "broker", "connection"}

@@ -76,8 +76,10 @@ const maxDepth = 8
 func (m *Machine) NewReading(path string, claim, base timeline.Subject, times Times, sink func(*timeline.Batch) error) *Reading {
 	r := &Reading{machine: m, root: &Stream{Subject: base}}
 	r.peelers = make([]Peeler, len(m.frames))
-	r.Out = Out{Times: times, Claim: claim, path: path, tools: m.tools, asks: m.asks, sink: sink, seen: map[seenKey]bool{},
-		first: math.MaxInt64, last: math.MinInt64, stream: r.root, feed: r.feed}
+	r.Out = Out{
+		Times: times, Claim: claim, path: path, tools: m.tools, asks: m.asks, sink: sink, seen: map[seenKey]bool{},
+		first: math.MaxInt64, last: math.MinInt64, stream: r.root, feed: r.feed,
+	}
 	return r
 }
 

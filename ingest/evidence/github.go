@@ -51,8 +51,10 @@ func (a CIAction) Item(commit string) timeline.Item {
 	if !timeline.IsCommit(commit) {
 		return timeline.Item{Artifact: timeline.PURL("github", a.Owner, a.Name, ""), Ref: a.Ref}
 	}
-	return timeline.Item{Artifact: timeline.PURL("github", a.Owner, a.Name, commit), Ref: a.Ref,
-		Digests: []timeline.Digest{{Value: commit, Role: timeline.Commit}}}
+	return timeline.Item{
+		Artifact: timeline.PURL("github", a.Owner, a.Name, commit), Ref: a.Ref,
+		Digests: []timeline.Digest{{Value: commit, Role: timeline.Commit}},
+	}
 }
 
 // Key names the action's repository and ref, whatever the spelling.

@@ -149,8 +149,10 @@ func (k *buildkit) begin(s *evidence.Stream, o *evidence.Out) *build {
 			delete(k.builds, stream)
 		}
 	}
-	b := &build{op: o.NewOp("buildkit", ""), steps: map[int]*step{},
-		asked: map[string]evidence.Mark{}, told: map[string]bool{}}
+	b := &build{
+		op: o.NewOp("buildkit", ""), steps: map[int]*step{},
+		asked: map[string]evidence.Mark{}, told: map[string]bool{},
+	}
 	k.builds[s] = b
 	return b
 }
@@ -211,11 +213,11 @@ func (b *build) finish(o *evidence.Out, how timeline.OpState) {
 // one.
 func (b *build) image(o *evidence.Out, a timeline.Action, ref string, mark *evidence.Mark) {
 	name := timeline.NormalizeImage(ref)
-	if key := a.String() + " " + name; name == "" || b.told[key] {
+	key := a.String() + " " + name
+	if name == "" || b.told[key] {
 		return
-	} else {
-		b.told[key] = true
 	}
+	b.told[key] = true
 	e := timeline.Event{Action: a, Op: b.op.Number, Items: []timeline.Item{{Artifact: name}}}
 	if mark != nil {
 		o.At(*mark, e)

@@ -39,9 +39,11 @@ func appendInt(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 1
 
 // statusWords start the rows of a step; nothing else that starts with them is
 // a header.
-var statusWords = []string{"sha256:", "resolve ", "extracting ", "transferring ", "exporting layers", "exporting manifest ",
+var statusWords = []string{
+	"sha256:", "resolve ", "extracting ", "transferring ", "exporting layers", "exporting manifest ",
 	"exporting config ", "exporting attestation ", "naming to ", "writing ", "unpacking to ", "pushing layers", "pushing manifest ",
-	"preparing ", "sending tarball", "reading from stdin"}
+	"preparing ", "sending tarball", "reading from stdin",
+}
 
 func isStatus(rest []byte) bool {
 	for _, w := range statusWords {

@@ -31,8 +31,10 @@ func (shell) End(timeline.OpState, *evidence.Out) {}
 // read reads a text through the builders and shell.
 func read(t *testing.T, text string) timeline.Batch {
 	t.Helper()
-	tool := evidence.Format{Name: "shell", Shape: evidence.ToolShape, Starts: []string{"got "}, Commands: true,
-		Tool: func() evidence.Parser { return shell{} }}
+	tool := evidence.Format{
+		Name: "shell", Shape: evidence.ToolShape, Starts: []string{"got "}, Commands: true,
+		Tool: func() evidence.Parser { return shell{} },
+	}
 	var all timeline.Batch
 	m := evidence.NewMachine([]evidence.Format{BuildKit, DockerBuild, tool})
 	r := m.NewReading("build.log", timeline.Subject{}, timeline.Subject{}, evidence.Times{}, func(b *timeline.Batch) error {

@@ -201,6 +201,8 @@ func (j *githubJob) end(o *evidence.Out) {
 	span := evidence.ISOStamp(j.first[:], &o.Times)
 	last := evidence.ISOStamp(j.last[:], &o.Times)
 	span.From, span.To = min(span.From, last.From), max(span.To, last.To)
-	o.Cover(timeline.Coverage{Subject: who, Topic: timeline.Everything, Span: span, Whole: true,
-		Why: "the job's log runs from the runner's first line to its clean-up"})
+	o.Cover(timeline.Coverage{
+		Subject: who, Topic: timeline.Everything, Span: span, Whole: true,
+		Why: "the job's log runs from the runner's first line to its clean-up",
+	})
 }

@@ -38,8 +38,10 @@ func pipStamp(text []byte) int {
 }
 
 // pipWords are words of pip's own that a log holds early.
-var pipWords = [][]byte{[]byte(" Using pip "), []byte("Created temporary directory: "), []byte("Looking in indexes: "),
-	[]byte("Collecting "), []byte("Requirement already satisfied"), []byte("Installing collected packages: "), []byte("Building wheels for ")}
+var pipWords = [][]byte{
+	[]byte(" Using pip "), []byte("Created temporary directory: "), []byte("Looking in indexes: "),
+	[]byte("Collecting "), []byte("Requirement already satisfied"), []byte("Installing collected packages: "), []byte("Building wheels for "),
+}
 
 // claimPipLog wants the stamp on the first line and words of pip in the head:
 // other programs write the same stamp.

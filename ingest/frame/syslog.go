@@ -250,9 +250,11 @@ func hostName(w []byte) bool {
 	return plain
 }
 
-var levelWords = [][]byte{[]byte("trace"), []byte("debug"), []byte("info"), []byte("notice"), []byte("warn"), []byte("warning"),
+var levelWords = [][]byte{
+	[]byte("trace"), []byte("debug"), []byte("info"), []byte("notice"), []byte("warn"), []byte("warning"),
 	[]byte("error"), []byte("err"), []byte("fatal"), []byte("critical"), []byte("crit"), []byte("severe"), []byte("panic"),
-	[]byte("log"), []byte("stdout"), []byte("stderr")}
+	[]byte("log"), []byte("stdout"), []byte("stderr"),
+}
 
 func levelWord(w []byte) bool {
 	if len(w) > 8 {

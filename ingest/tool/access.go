@@ -209,11 +209,11 @@ func accessTime(b []byte, t *evidence.Times) (timeline.Span, bool) {
 		return timeline.Span{}, false
 	}
 	if zone := b[20:]; len(zone) == 6 && zone[0] == ' ' && (zone[1] == '+' || zone[1] == '-') {
-		h, min := length(zone[2:4]), length(zone[4:6])
-		if h < 0 || min < 0 {
+		hours, minutes := length(zone[2:4]), length(zone[4:6])
+		if hours < 0 || minutes < 0 {
 			return timeline.Span{}, false
 		}
-		m.Offset, m.HasOffset = time.Duration(h)*time.Hour+time.Duration(min)*time.Minute, true
+		m.Offset, m.HasOffset = time.Duration(hours)*time.Hour+time.Duration(minutes)*time.Minute, true
 		if zone[1] == '-' {
 			m.Offset = -m.Offset
 		}

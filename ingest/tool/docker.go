@@ -31,12 +31,13 @@ var Docker = evidence.Format{
 	Tool:     func() evidence.Parser { return &docker{} },
 }
 
-var dockerStarts = []string{"Status: ", "Digest: sha256:", "Unable to find image '", "Using default tag: ", "The push refers to ",
-	"Loaded image", "Untagged: ", "docker: ", "docker ", "$ docker ", "+ docker ", "sudo docker ", "/usr/bin/docker "}
+var dockerStarts = []string{
+	"Status: ", "Digest: sha256:", "Unable to find image '", "Using default tag: ", "The push refers to ",
+	"Loaded image", "Untagged: ", "docker: ", "docker ", "$ docker ", "+ docker ", "sudo docker ", "/usr/bin/docker ",
+}
 
 type docker struct {
 	wanted string // image that a pull is about, when a line before it said so
-	tag    string // "Using default tag: latest"
 	pull   dockerPull
 	digest string // of the last Digest line
 	at     int64  // its line

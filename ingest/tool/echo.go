@@ -123,7 +123,7 @@ func (e *echo) command(line string, o *evidence.Out, depth int) (known bool) {
 	}
 	commands, _, _ := shellCommands(line)
 	for _, c := range commands {
-		if e.simple(c, line, o, depth) {
+		if e.simple(c, o, depth) {
 			known = true
 		}
 	}
@@ -138,7 +138,7 @@ func instructed(line string) bool {
 }
 
 // simple reads one simple command.
-func (e *echo) simple(c shellCommand, line string, o *evidence.Out, depth int) bool {
+func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 	name, args := unwrap(c.words)
 	if depth >= maxNesting {
 		return false
@@ -147,7 +147,7 @@ func (e *echo) simple(c shellCommand, line string, o *evidence.Out, depth int) b
 		if len(inner) == 1 { // sh -c 'several commands'
 			return e.command(inner[0], o, depth+1)
 		}
-		return e.simple(shellCommand{inner, c.muted}, line, o, depth+1)
+		return e.simple(shellCommand{inner, c.muted}, o, depth+1)
 	}
 	if e.listed.asked(name, args, c.muted, o) {
 		return true
@@ -160,7 +160,7 @@ func (e *echo) simple(c shellCommand, line string, o *evidence.Out, depth int) b
 		a.emit(strings.Join(c.words, " "), c.muted, o)
 	}
 	if after := behind(name, args); after != nil {
-		return e.simple(shellCommand{after, c.muted}, line, o, depth+1) || a != nil
+		return e.simple(shellCommand{after, c.muted}, o, depth+1) || a != nil
 	}
 	return a != nil
 }

@@ -48,7 +48,7 @@ func (t *listing) asked(name string, args []string, muted bool, o *evidence.Out)
 	if len(plain) == 0 || f.has("--help", "-h") {
 		return false
 	}
-	rows := noRows
+	var rows rowKind
 	switch plain[0] {
 	case "freeze":
 		rows = freezeRows

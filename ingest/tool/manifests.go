@@ -68,8 +68,10 @@ func (m *manifests) manifest(r *request, name, ref string, o *evidence.Out) {
 	default:
 		return
 	}
-	x := &manifest{name: name, ref: ref, method: method, status: r.status, size: r.size, host: string(r.host),
-		client: string(r.client), writers: 1, at: r.span.From}
+	x := &manifest{
+		name: name, ref: ref, method: method, status: r.status, size: r.size, host: string(r.host),
+		client: string(r.client), writers: 1, at: r.span.From,
+	}
 	if r.logrus {
 		x.writers = 2
 	}

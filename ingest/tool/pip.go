@@ -20,10 +20,12 @@ var Pip = evidence.Format{
 	Cannot: "what pip -q did; the exact version of a requirement whose answer was cut off",
 	Doc:    "https://pip.pypa.io/en/stable/cli/pip_install/",
 	Sample: "made with pip 18.1 to 25.0.1 on a closed network",
-	Starts: []string{"Collecting ", "Downloading ", "Using cached ", "Requirement already ", "Processing ", "Obtaining ", "Saved ",
+	Starts: []string{
+		"Collecting ", "Downloading ", "Using cached ", "Requirement already ", "Processing ", "Obtaining ", "Saved ",
 		"Created wheel for ", "Found existing installation: ", "Uninstalling ", "Successfully ", "Would install ", "Proceed (",
 		"Looking in ", "Using pip ", "Installing collected packages: ", "ERROR: ", "Could not find a version ",
-		"No matching distribution ", "Fetching"},
+		"No matching distribution ", "Fetching",
+	},
 	Tool: func() evidence.Parser { return &pip{} },
 }
 
@@ -72,7 +74,7 @@ func (p *pip) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	case "Collecting":
 		return p.collecting(string(rest), indent, o)
 	case "Downloading":
-		return p.download(timeline.Download, rest, l, o)
+		return p.download(timeline.Download, rest, o)
 	case "Using":
 		return p.using(rest, l, o)
 	case "Requirement":
@@ -181,7 +183,7 @@ func distItem(d evidence.Dist) timeline.Item {
 //	Downloading litellm-1.107.0-py3-none-any.whl.metadata (399 bytes)
 //	Downloading http://mirror.acme.example/packages/23/bd/18d1/litellm-1.107.0-py3-none-any.whl (657kB)
 //	Using cached sgmllib3k-1.0.0.tar.gz (5.8 kB)
-func (p *pip) download(a timeline.Action, rest []byte, l *evidence.Line, o *evidence.Out) evidence.Result {
+func (p *pip) download(a timeline.Action, rest []byte, o *evidence.Out) evidence.Result {
 	file, size, _ := bytes.Cut(rest, []byte(" "))
 	d, ok := evidence.ParseDist(string(bytes.TrimSpace(file)))
 	// Other programs download archives too; those of pip follow a question, or
@@ -200,7 +202,7 @@ func (p *pip) download(a timeline.Action, rest []byte, l *evidence.Line, o *evid
 
 func (p *pip) using(rest []byte, l *evidence.Line, o *evidence.Out) evidence.Result {
 	if file, ok := bytes.CutPrefix(rest, []byte("cached ")); ok {
-		return p.download(timeline.Cached, file, l, o)
+		return p.download(timeline.Cached, file, o)
 	}
 	// Using pip 24.2 from /opt/venv/lib/python3.13/site-packages/pip (python 3.13)
 	if !bytes.HasPrefix(rest, []byte("pip ")) || !bytes.Contains(rest, []byte(" from ")) {
@@ -312,9 +314,11 @@ func distList(text string) []timeline.Item {
 }
 
 // failures are the errors that end an invocation with nothing installed.
-var failures = []string{"ResolutionImpossible", "Could not find a version ", "No matching distribution ", "Cannot install ",
+var failures = []string{
+	"ResolutionImpossible", "Could not find a version ", "No matching distribution ", "Cannot install ",
 	"Could not install packages ", "Could not open requirements file", "Could not build wheels ", "Operation cancelled",
-	"Exception:", "Failed to build installable wheels", "Invalid requirement:", "Cannot uninstall "}
+	"Exception:", "Failed to build installable wheels", "Invalid requirement:", "Cannot uninstall ",
+}
 
 // failed reads pip's errors. Old versions print some without "ERROR: ".
 //

@@ -66,9 +66,11 @@ func firstWord(text string) string {
 }
 
 // afterAsk are the beginnings of lines that follow a question of pip.
-var afterAsk = []string{"Downloading ", "Using cached ", "Collecting ", "Requirement already ", "Obtaining ", "Processing ",
+var afterAsk = []string{
+	"Downloading ", "Using cached ", "Collecting ", "Requirement already ", "Obtaining ", "Processing ",
 	"Cloning ", "Running command ", "Successfully installed ", "Looking in ",
-	"WARNING: ", "INFO: pip ", "ERROR: ", "Installing ", "Could not find "}
+	"WARNING: ", "INFO: pip ", "ERROR: ", "Installing ", "Could not find ",
+}
 
 // release decides about the held question when the next line is there.
 func (p *pip) release(l *evidence.Line, text []byte, o *evidence.Out) {

@@ -80,7 +80,8 @@ func (p *pip) proceed(rest []byte, o *evidence.Out) evidence.Result {
 func (p *pip) dropFound(o *evidence.Out) {
 	if p.found.name != "" {
 		o.At(p.found.mark, timeline.Event{Action: timeline.Present, Items: []timeline.Item{
-			{Artifact: timeline.PURL("pypi", "", p.found.name, p.found.version)}}})
+			{Artifact: timeline.PURL("pypi", "", p.found.name, p.found.version)},
+		}})
 	}
 	p.found = found{}
 }

@@ -21,8 +21,10 @@ func TestPodman(t *testing.T) {
 		{"a push", "> podman push localhost/b:1 quay.io/a/b:1\n" + copied, []string{"push 5 quay.io/a/b:1"}},
 		{"a push to a folder", "> buildah push quay.io/a/b:1 dir:/tmp/b\n" + copied, nil},
 		{"a push of an index", "> buildah push docker://quay.io/a/b:1\n" + copied + "\n> true", []string{"push 5 quay.io/a/b:1"}},
-		{"a copy of an index", "Trying to pull quay.io/a/b:1...\nGetting image list signatures\n" + copied + "\n" + copied + "\nWriting manifest list to image destination\nStoring list signatures",
-			[]string{"pull 13 quay.io/a/b:1"}},
+		{
+			"a copy of an index", "Trying to pull quay.io/a/b:1...\nGetting image list signatures\n" + copied + "\n" + copied + "\nWriting manifest list to image destination\nStoring list signatures",
+			[]string{"pull 13 quay.io/a/b:1"},
+		},
 		{"prose", "Trying to pull it off...\nWriting manifest to image destination\nCopying files", nil},
 	} {
 		if got := toolEvents(t, Podman, c.text); !slices.Equal(got, c.want) {

@@ -18,8 +18,10 @@ var Poetry = evidence.Format{
 	Cannot: "the end of an operation: rows are printed at its start, and an error may follow",
 	Doc:    "https://python-poetry.org/docs/cli/",
 	Sample: "written by hand after the documentation",
-	Starts: []string{"- Installing ", "- Updating ", "- Downgrading ", "- Removing ", "• Installing ", "• Updating ", "• Downgrading ", "• Removing ",
-		"Package operations: ", "No dependencies to install or update"},
+	Starts: []string{
+		"- Installing ", "- Updating ", "- Downgrading ", "- Removing ", "• Installing ", "• Updating ", "• Downgrading ", "• Removing ",
+		"Package operations: ", "No dependencies to install or update",
+	},
 	Tool: func() evidence.Parser { return &poetry{} },
 }
 

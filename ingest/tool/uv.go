@@ -18,8 +18,10 @@ var UV = evidence.Format{
 	Cannot: "versions of downloads, and of an installation that prints only its count",
 	Doc:    "https://docs.astral.sh/uv/reference/cli/",
 	Sample: "written by hand after uv 0.9's output",
-	Starts: []string{"+ ", "- ", "~ ", "Resolved ", "Prepared ", "Uninstalled ", "Installed ", "Would ", "Audited ", "Checked ",
-		"Added ", "Updated ", "Removed ", "Downloading ", "Downloaded ", "Built ", "DEBUG "},
+	Starts: []string{
+		"+ ", "- ", "~ ", "Resolved ", "Prepared ", "Uninstalled ", "Installed ", "Would ", "Audited ", "Checked ",
+		"Added ", "Updated ", "Removed ", "Downloading ", "Downloaded ", "Built ", "DEBUG ",
+	},
 	Tool: func() evidence.Parser { return &uv{} },
 }
 
@@ -165,8 +167,10 @@ func packageCount(text string) bool {
 
 // counted says that packages were installed without a row that names them.
 func (u *uv) counted(o *evidence.Out) {
-	o.At(*u.count, timeline.Event{Action: timeline.Opaque, Op: u.op.Number,
-		Items: []timeline.Item{{Artifact: timeline.Ecosystem("pypi")}}})
+	o.At(*u.count, timeline.Event{
+		Action: timeline.Opaque, Op: u.op.Number,
+		Items: []timeline.Item{{Artifact: timeline.Ecosystem("pypi")}},
+	})
 	u.count = nil
 }
 
