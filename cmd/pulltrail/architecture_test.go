@@ -42,6 +42,7 @@ var owners = map[string]string{
 	"github.com/spf13/cobra":                 "cmd/pulltrail",
 	"golang.org/x/term":                      "cmd/pulltrail",
 	"github.com/aquasecurity/trivy":          "ingest/document",
+	"github.com/pelletier/go-toml":           "ingest/document",
 	"github.com/google/go-containerregistry": "",
 	"github.com/google/go-github":            "",
 	"gitlab.com/gitlab-org/api/client-go":    "",

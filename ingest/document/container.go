@@ -19,7 +19,7 @@ var Container = evidence.Format{
 	Doc:    "https://docs.docker.com/reference/cli/docker/inspect/",
 	Sample: "written by hand after the documentation",
 	Claim:  claimContainer,
-	Read:   readContainers,
+	Read:   readInspected,
 }
 
 // claimContainer wants an ID, an image and a state that says when it started.
@@ -46,10 +46,16 @@ func containerID(v value) string {
 	return id
 }
 
-func readContainers(d *evidence.Doc, o *evidence.Out) error {
+// readInspected reads containers and images alike: 'docker inspect' is given
+// both in one call.
+func readInspected(d *evidence.Doc, o *evidence.Out) error {
 	all, err := records(d)
 	for _, v := range all {
-		readContainer(d, o, v)
+		if v.get("State").kind() == '{' {
+			readContainer(d, o, v)
+		} else {
+			readImage(d, o, v)
+		}
 	}
 	return err
 }
@@ -57,9 +63,8 @@ func readContainers(d *evidence.Doc, o *evidence.Out) error {
 func readContainer(d *evidence.Doc, o *evidence.Out, v value) {
 	id := containerID(v)
 	at(d, o, v.get("State"))
-	if id == "" || v.get("State").kind() != '{' {
-		at(d, o, v)
-		o.Skip("a record without container ID or state")
+	if id == "" {
+		o.Skip("a record without container ID")
 		return
 	}
 	who := timeline.Subject{Kind: timeline.Container, ID: id[:12]}

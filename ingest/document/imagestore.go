@@ -20,7 +20,7 @@ var Image = evidence.Format{
 	Doc:    "https://docs.docker.com/reference/cli/docker/image/inspect/",
 	Sample: "podman 4.3 and buildah 1.28 run for this project; Docker's written by hand after the documentation",
 	Claim:  claimImage,
-	Read:   readImages,
+	Read:   readInspected,
 }
 
 // claimImage wants an ID and one of the lists of names, and no state: that
@@ -34,21 +34,14 @@ func claimImage(h *evidence.Head) bool {
 		return false
 	}
 	if v.has("Id") {
-		return isImageID(v.get("Id").text()) && (v.has("RepoTags") || v.has("RepoDigests"))
+		names := v.has("RepoTags") || v.has("RepoDigests")
+		return isImageID(v.get("Id").text()) && (names || v.has("ContainerConfig") && v.has("Architecture")) // before Docker 1.9 without names
 	}
 	return isImageID(v.get("id").text()) && v.has("names") && v.has("digest") && v.has("createdat")
 }
 
 func isImageID(id string) bool {
 	return timeline.SHA256(id) != "" || len(id) == 12 && timeline.SHA256(id+strings.Repeat("0", 52)) != ""
-}
-
-func readImages(d *evidence.Doc, o *evidence.Out) error {
-	all, err := records(d)
-	for _, v := range all {
-		readImage(d, o, v)
-	}
-	return err
 }
 
 // storedImage is what a record says of one image.
