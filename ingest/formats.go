@@ -14,6 +14,7 @@ const textFormat = "text"
 // with the same byte are tried in it, and so are tools.
 var Formats = []evidence.Format{
 	frame.GitHub,
+	frame.GitLab,
 	frame.PipLog,
 	frame.CRI,
 	frame.Syslog,

@@ -1,0 +1,270 @@
+package frame
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"time"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// GitLab is the trace of a GitLab CI job, with the time on every line
+// (FF_TIMESTAMPS), with section marks only, or copied from the web page.
+// https://docs.gitlab.com/ci/jobs/job_logs/
+var GitLab = evidence.Format{
+	Name:   "gitlab-trace",
+	Shape:  evidence.FrameShape,
+	Title:  "GitLab CI job trace",
+	Proves: "time of each line (UTC, µs) or of its section's start, images that the job and its services ran in, the caches it used, start and end of the job",
+	Cannot: "the job's name and number; whether an image came over or was there already",
+	Doc:    "https://docs.gitlab.com/ci/jobs/job_logs/",
+	Sample: "written by hand after the documentation",
+	Claim:  claimGitLab,
+	First:  "2",
+	New:    func() evidence.Peeler { return &gitlab{traces: map[*evidence.Stream]*trace{}} },
+}
+
+// traceStamp is the length of "2026-10-21T12:50:05.094219Z", tracePrefix that
+// of it with " 01O ": the number of the stream, O or E, and a plus when the
+// line goes on from the one before.
+const (
+	traceStamp  = 27
+	tracePrefix = traceStamp + 5
+)
+
+func gitlabStamp(text []byte) bool {
+	if len(text) < tracePrefix || text[10] != 'T' || text[19] != '.' || text[26] != 'Z' || text[27] != ' ' ||
+		text[30] != 'O' && text[30] != 'E' || text[31] != ' ' && text[31] != '+' || !hexWord(text[28:30], 2) {
+		return false
+	}
+	_, n := evidence.ParseISO(text[:traceStamp])
+	return n == traceStamp
+}
+
+const traceBegins = "Running with gitlab-runner "
+
+// claimGitLab wants the prefix on the first line, or the runner's greeting near
+// the beginning.
+func claimGitLab(h *evidence.Head) bool {
+	return gitlabStamp(h.Bytes) || bytes.Contains(h.Bytes[:min(len(h.Bytes), 512)], []byte(traceBegins))
+}
+
+type gitlab struct {
+	traces map[*evidence.Stream]*trace
+}
+
+// trace is what is known of one job.
+type trace struct {
+	text        *evidence.Stream
+	section     []byte // epoch of the section's start, when no line has a time
+	name        string // of the section
+	first, last timeline.Span
+	begun       bool
+	ended       bool
+	asked       map[string]evidence.Mark // images that are being pulled
+	used        map[string]bool
+	cache       string
+}
+
+// Peel takes time and section marks off.
+func (g *gitlab) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
+	stamped := gitlabStamp(l.Text)
+	if !stamped && !o.IsClaimed(s) {
+		return nil
+	}
+	t := g.traces[s]
+	if t == nil {
+		if len(g.traces) >= maxSteps {
+			clear(g.traces)
+		}
+		t = &trace{asked: map[string]evidence.Mark{}, used: map[string]bool{}}
+		g.traces[s] = t
+	}
+	t.text = s.Child(o, nil)
+	switch {
+	case stamped:
+		l.Stamp = evidence.Stamp{Text: l.Text[:traceStamp], Read: evidence.ISOStamp}
+		t.text.Last.Text = append(t.text.Last.Text[:0], l.Stamp.Text...)
+		t.text.Last.Read = evidence.ISOStamp
+		l.Text = l.Text[tracePrefix:]
+	case t.section != nil:
+		l.Stamp = evidence.Stamp{Text: t.section, Read: sectionStart}
+	case t.text.Last.Read != nil:
+		l.Stamp = t.text.Last
+		l.Stamp.Inherited = true
+	}
+	t.marks(l, stamped, o)
+	return t.line(l, o)
+}
+
+// sectionStart reads the time at which a section began; what stands in it
+// happened later.
+func sectionStart(text []byte, _ *evidence.Times) timeline.Span {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	s := evidence.Epoch(n, time.Second, string(text))
+	if err != nil || s.Clock != timeline.Exact {
+		return timeline.Always()
+	}
+	s.To, s.Clock = timeline.Forever, timeline.Section
+	return s
+}
+
+// marks reads the section marks at the start of a line; the end of one and the
+// start of the next often stand on one line, each behind a carriage return.
+//
+//	section_start:1768988825:prepare_executor[collapsed=true]
+func (t *trace) marks(l *evidence.Line, stamped bool, o *evidence.Out) {
+	for bytes.HasPrefix(l.Text, []byte("section_")) {
+		mark, rest, _ := bytes.Cut(l.Text, []byte("\r"))
+		fields := bytes.SplitN(mark, []byte(":"), 3)
+		if len(fields) != 3 || string(fields[0]) != "section_start" && string(fields[0]) != "section_end" {
+			return
+		}
+		if !stamped {
+			t.section = append([]byte(nil), fields[1]...)
+			l.Stamp = evidence.Stamp{Text: t.section, Read: sectionStart}
+		}
+		name, _, _ := bytes.Cut(fields[2], []byte("["))
+		t.name = string(name)
+		t.text.Step(o)
+		l.Text = rest
+	}
+}
+
+// line reads what the runner itself says, and tells commands from output.
+func (t *trace) line(l *evidence.Line, o *evidence.Out) *evidence.Stream {
+	text := l.Text
+	if len(text) < 2 {
+		return t.text
+	}
+	switch text[0] {
+	case '$':
+		if text[1] == ' ' && t.scripted() {
+			l.Text, l.Echo = text[2:], true
+		}
+	case 'R':
+		if bytes.HasPrefix(text, []byte(traceBegins)) {
+			t.begun = true
+			t.first = stampSpan(l, o)
+		}
+	case 'J', 'E':
+		if string(bytes.TrimSpace(text)) == "Job succeeded" || bytes.HasPrefix(text, []byte("ERROR: Job failed")) {
+			t.ended = true
+			t.last = stampSpan(l, o)
+			t.text.Step(o)
+		}
+	case 'P':
+		if image, ok := bytes.CutPrefix(text, []byte("Pulling docker image ")); ok && len(t.asked) < maxSteps {
+			if name := jobImage(string(image)); name != "" {
+				t.asked[name] = o.Mark()
+			}
+		}
+	case 'U':
+		t.image(string(text), o)
+	case 'C', 'S':
+		t.caches(string(text), o)
+	}
+	return t.text
+}
+
+// stampSpan reads the time of a line that is not at work in its own stream yet.
+func stampSpan(l *evidence.Line, o *evidence.Out) timeline.Span {
+	if l.Stamp.Read == nil {
+		return timeline.Always()
+	}
+	return l.Stamp.Read(l.Stamp.Text, &o.Times)
+}
+
+// scripted reports whether the runner echoes the job's commands here. A copy
+// from the web page has no sections.
+func (t *trace) scripted() bool {
+	return t.name == "" || strings.HasSuffix(t.name, "_script")
+}
+
+// jobImage is the image named in "golang:1.24 ...", "" for an image ID.
+func jobImage(text string) string {
+	name := firstWord(text)
+	if strings.HasPrefix(name, "sha256:") {
+		return ""
+	}
+	return timeline.NormalizeImage(name)
+}
+
+// image reads which image a job or service runs in. The first digest is the
+// image ID; old runners print no other.
+//
+//	Using docker image sha256:f610… for golang:1.24 with digest golang@sha256:c213… ...
+func (t *trace) image(text string, o *evidence.Out) {
+	rest, ok := strings.CutPrefix(text, "Using docker image ")
+	if !ok {
+		return
+	}
+	words := strings.Fields(rest)
+	if len(words) < 3 || words[1] != "for" {
+		return
+	}
+	name := jobImage(words[2])
+	if name == "" {
+		return
+	}
+	delete(t.asked, name)
+	item := timeline.Item{Artifact: name}
+	if len(words) > 5 && words[3] == "with" && words[4] == "digest" {
+		_, digest, _ := strings.Cut(words[5], "@")
+		if sha := timeline.SHA256(digest); sha != "" {
+			item.Digests = append(item.Digests, timeline.Digest{Value: sha})
+		}
+	}
+	if id := timeline.SHA256(words[0]); id != "" {
+		item.Digests = append(item.Digests, timeline.Digest{Value: id, Role: timeline.Config})
+	}
+	if key := rest; !t.used[key] && len(t.used) < maxSteps {
+		t.used[key] = true // it is printed again before the script
+		o.Seen(timeline.Images)
+		o.Emit(timeline.Present, nil, item)
+	}
+}
+
+// caches links the job with the cache that it got.
+//
+//	Checking cache for v0-23-0-protected...
+//	Successfully extracted cache
+func (t *trace) caches(text string, o *evidence.Out) {
+	if key, ok := strings.CutPrefix(text, "Checking cache for "); ok {
+		t.cache = strings.TrimSuffix(strings.TrimSpace(key), "...")
+	}
+	if t.cache != "" && strings.TrimSpace(text) == "Successfully extracted cache" {
+		o.Link(timeline.Uses, o.Subject().String(), "cache:"+t.cache)
+		t.cache = ""
+	}
+}
+
+// End says that a trace from the runner's greeting to its verdict is whole, and
+// that one with only one of the two is cut.
+func (g *gitlab) End(o *evidence.Out) {
+	for s, t := range g.traces {
+		for name, mark := range t.asked {
+			o.At(mark, timeline.Event{Action: timeline.Resolve, Items: []timeline.Item{{Artifact: name}}})
+		}
+		switch {
+		case t.begun && !t.ended:
+			o.Cut(`the trace ends before the job does: neither "Job succeeded" nor "ERROR: Job failed" is there`)
+		case !t.begun && t.ended:
+			o.Cut(`the trace begins after the job does: its first line "Running with gitlab-runner" is missing`)
+		case t.begun && !o.Gap():
+			t.cover(s, o)
+		}
+	}
+}
+
+func (t *trace) cover(s *evidence.Stream, o *evidence.Out) {
+	who := s.Who()
+	if who.IsZero() {
+		who = o.Subject()
+	}
+	o.Cover(timeline.Coverage{Subject: who, Topic: timeline.Everything,
+		Span:  timeline.Span{From: t.first.From, To: t.last.To, Clock: t.last.Clock},
+		Whole: true, Why: "the job's trace runs from the runner's greeting to its verdict"})
+}
