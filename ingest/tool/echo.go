@@ -34,6 +34,9 @@ type echo struct {
 	pulled map[string]bool // images that a command here pulled: a later run finds them
 }
 
+// maxQuoted bounds the lines of a text in quotes.
+const maxQuoted = 40
+
 // maxNesting bounds "sh -c" inside "sh -c".
 const maxNesting = 4
 
@@ -62,6 +65,9 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 //     Running "install" command: `npm ci`...
 func traced(line []byte) (command string, ok bool) {
 	text := bytes.TrimLeft(line, " \t")
+	if len(text) == 0 {
+		return "", false
+	}
 	if rest, ok := bytes.CutPrefix(text, []byte(`Running "`)); ok {
 		_, rest, ok = bytes.Cut(rest, []byte("command: `"))
 		end := bytes.LastIndexByte(rest, '`')
@@ -103,11 +109,19 @@ func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
 	}
 	joined := append(e.open, text...)
 	_, here, open := shellCommands(string(joined))
-	if open && len(joined) < maxCommand {
-		if bytes.HasSuffix(joined, []byte(`\`)) {
-			joined = joined[:len(joined)-1]
+	if open && bytes.Count(joined, []byte("\n")) >= maxQuoted { // no quotes, but an apostrophe
+		for line := range strings.SplitSeq(string(joined), "\n") {
+			e.command(line, o, 0)
 		}
-		e.open = append(append([]byte(nil), joined...), '\n')
+		e.open = nil
+		return evidence.Done
+	}
+	if open && len(joined) < maxCommand {
+		end := byte('\n') // inside quotes
+		if bytes.HasSuffix(joined, []byte(`\`)) {
+			joined, end = joined[:len(joined)-1], ' '
+		}
+		e.open = append(append([]byte(nil), joined...), end)
 		return evidence.Done
 	}
 	e.open = nil
@@ -262,11 +276,8 @@ func (a *ask) emit(command string, muted bool, o *evidence.Out) {
 	}
 }
 
-// End forgets an open command.
+// End forgets an open command: half of one proves nothing.
 func (e *echo) End(_ timeline.OpState, o *evidence.Out) {
-	if e.open != nil {
-		e.command(string(e.open), o, 0)
-	}
 	e.open, e.here, e.pulled = nil, "", nil
 	e.listed.stop(o)
 }

@@ -238,7 +238,7 @@ func (p *pip) looking(rest []byte, indent int, o *evidence.Out) evidence.Result 
 //	Saved ./wheelhouse/litellm-1.107.0-py3-none-any.whl
 func (p *pip) saved(rest []byte, o *evidence.Out) evidence.Result {
 	d, ok := evidence.ParseDist(string(rest))
-	if !ok {
+	if !ok || !d.Wheel && p.op == nil && !o.Awaited("pip") {
 		return evidence.Miss
 	}
 	p.current(o)

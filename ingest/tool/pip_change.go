@@ -139,8 +139,8 @@ func (p *pip) installed(text string, indent int, gem bool, o *evidence.Out) evid
 	if items == nil || gem {
 		return evidence.Miss
 	}
-	if p.op == nil && len(items) == 1 && !o.Awaited("pip") {
-		p.gems = append(p.gems, heldGem{o.Mark(), o.Invocation("pip"), items[0]})
+	if len(items) == 1 && !p.collected && p.phase != installing && (p.op != nil || !o.Awaited("pip")) {
+		p.hold(items[0], o)
 		return evidence.More
 	}
 	if p.op != nil && o.Overtaken(p.op) && indent <= p.indent {
@@ -163,6 +163,15 @@ type heldGem struct {
 	item timeline.Item
 }
 
+// hold keeps an installation until the next line is there.
+func (p *pip) hold(it timeline.Item, o *evidence.Out) {
+	op := p.op
+	if op == nil || len(p.gems) > 0 {
+		op = o.Invocation("pip")
+	}
+	p.gems = append(p.gems, heldGem{o.Mark(), op, it})
+}
+
 // afterGem are the beginnings of lines that RubyGems prints behind an installed
 // gem.
 var afterGem = []string{"Parsing documentation ", "Installing ri ", "Done installing ", "Building native ", "Fetching", "installing "}
@@ -171,7 +180,7 @@ var afterGem = []string{"Parsing documentation ", "Installing ri ", "Done instal
 func (p *pip) moreGems(text []byte, o *evidence.Out) evidence.Result {
 	if rest, ok := bytes.CutPrefix(text, []byte("Successfully installed ")); ok && bytes.IndexByte(rest, ' ') < 0 {
 		if items := distList(string(rest)); items != nil {
-			p.gems = append(p.gems, heldGem{o.Mark(), o.Invocation("pip"), items[0]})
+			p.hold(items[0], o)
 			return evidence.More
 		}
 	}
@@ -191,6 +200,9 @@ func (p *pip) moreGems(text []byte, o *evidence.Out) evidence.Result {
 // releaseGems emits what turned out to be of pip.
 func (p *pip) releaseGems(o *evidence.Out) {
 	for _, h := range p.gems {
+		if p.op != h.op {
+			p.finish(timeline.OpOpen, o)
+		}
 		p.op = h.op
 		p.begin(installing, 0, o)
 		o.At(h.mark, timeline.Event{Action: timeline.Install, Op: h.op.Number, Items: []timeline.Item{h.item}})

@@ -1,0 +1,174 @@
+package tool
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestShellCommands(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want string // words joined by "·", commands by " | ", muted ones end in "!"
+		here string
+		open bool
+	}{
+		{line: `pip install -q 'litellm>=1.100,<2' "a b"`, want: `pip·install·-q·litellm>=1.100,<2·a b`},
+		{line: `cd /srv && pip install x; (npm ci) || true | tee log`, want: `cd·/srv | pip·install·x | npm·ci | true | tee·log`},
+		{line: `pip install x >/dev/null 2>&1`, want: `pip·install·x!`},
+		{line: `pip install x &> pip.log`, want: `pip·install·x!`},
+		{line: `pip install x 2>/dev/null`, want: `pip·install·x`},
+		{line: `pip install x >&2`, want: `pip·install·x`},
+		{line: `pip install x 1>>log y`, want: `pip·install·x·y!`},
+		{line: `pip install x2>log`, want: `pip·install·x2!`},
+		{line: `pip install x # and why`, want: `pip·install·x`},
+		{line: `pip install git+https://h.example/x#egg=x`, want: `pip·install·git+https://h.example/x#egg=x`},
+		{line: `pip install $(cat list | head) "${A}" y`, want: "pip·install·$·$" + `{A}·y`},
+		{line: "pip install `cat x; ls` y", want: "pip·install·`·y"},
+		{line: `cat <<'EOF' > Dockerfile`, want: `cat!`, here: `EOF`},
+		{line: `python -c "import x`, want: "python·-c·import x", open: true},
+		{line: `pip install \`, want: "pip·install", open: true},
+		{line: `C:\Python312\python.exe -m pip install x`, want: `C:\Python312\python.exe·-m·pip·install·x`},
+		{line: `echo a\ b`, want: `echo·a b`},
+		{line: ``, want: ``},
+	} {
+		commands, here, open := shellCommands(c.line)
+		var got []string
+		for _, cmd := range commands {
+			s := strings.Join(cmd.words, "·")
+			if cmd.muted {
+				s += "!"
+			}
+			got = append(got, s)
+		}
+		if s := strings.Join(got, " | "); s != c.want || here != c.here || open != c.open {
+			t.Errorf("%s: got %s, here %q, open %v; want %s, %q, %v", c.line, s, here, open, c.want, c.here, c.open)
+		}
+	}
+}
+
+func TestAsk(t *testing.T) {
+	for line, want := range map[string]string{
+		"pip3.12 install -Uq litellm":                             "pip quiet pkg:pypi/litellm",
+		"pip install -rreq.txt acme-lint":                         "pip pkg:pypi/acme-lint +",
+		"pip -q install litellm":                                  "pip quiet pkg:pypi/litellm",
+		"pip install -t out --platform any litellm":               "pip pkg:pypi/litellm",
+		"pip install https://h.example/p/litellm-1.107.0.tar.gz":  "pip pkg:pypi/litellm@1.107.0",
+		"pip install git+https://h.example/x.git":                 "pip +",
+		"pip install requirements.txt":                            "pip +",
+		"pip uninstall -y litellm":                                "pip none",
+		"pip config list":                                         "",
+		"pipeline install litellm":                                "",
+		"sudo -u ci pip install litellm":                          "pip pkg:pypi/litellm",
+		"if ! A=b timeout -k 5 60 pip install litellm":            "pip pkg:pypi/litellm",
+		"uv --quiet pip install litellm==1.106.2":                 "uv quiet pkg:pypi/litellm@1.106.2",
+		"uv tool install acme-cli@latest":                         "uv pkg:pypi/acme-cli",
+		"uv tool list":                                            "",
+		"uv sync --all-extras":                                    "uv +",
+		"uv run --with litellm,openai==1.99.9 --python 3.12 x":    "uv pkg:pypi/litellm pkg:pypi/openai@1.99.9",
+		"uv run pytest -q":                                        "uv none",
+		"uv lock":                                                 "uv none",
+		"uvx --from 'litellm[proxy]' litellm":                     "uv pkg:pypi/litellm",
+		"pipx run --spec acme-cli==2.0 acme":                      "pipx pkg:pypi/acme-cli@2.0",
+		"poetry self add acme-plugin":                             "poetry pkg:pypi/acme-plugin",
+		"pipenv install":                                          "pipenv +",
+		"pipenv install litellm":                                  "pipenv pkg:pypi/litellm",
+		"conda install -c conda-forge -n app python=3.11 litellm": "conda pkg:conda/python pkg:conda/litellm",
+		"npm i":         "npm quiet +",
+		"npm run build": "",
+		"npm install @acme/cli@1.2.3 ./x react@18": "npm quiet pkg:npm/%40acme/cli@1.2.3 pkg:npm/react +",
+		"yarn --version":                        "",
+		"npx --no-install tsc":                  "",
+		"apt-get -qq -y install curl=7.88.1-10": "apt quiet pkg:deb/curl@7.88.1-10",
+		"apt-get install -y g++ libx:amd64":     "apt pkg:deb/g++ pkg:deb/libx",
+		"gem install rake --version 13.0.6":     "gem pkg:gem/rake@13.0.6",
+		"go build ./...":                        "",
+		"cargo build":                           "",
+		"docker --context ci image pull --platform linux/arm64 redis": "docker docker.io/library/redis:latest",
+		"docker run --rm --name=x -p 80:80 ghcr.io/acme/api:1.4 run":  "docker ghcr.io/acme/api:1.4",
+		"docker run $IMAGE":                 "",
+		"docker run --unknown value redis":  "",
+		"docker build -t x .":               "",
+		"docker exec c pip install litellm": "",
+	} {
+		commands, _, _ := shellCommands(line)
+		name, args := unwrap(commands[0].words)
+		got := ""
+		if a := askOf(name, args); a != nil {
+			got = a.tool
+			if a.quiet {
+				got += " quiet"
+			}
+			for _, it := range a.items {
+				got += " " + it.Artifact
+			}
+			if a.unnamed {
+				got += " +"
+			}
+			if a.none {
+				got += " none"
+			}
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestEcho(t *testing.T) {
+	for _, c := range []struct {
+		about, text string
+		want        []string
+	}{
+		{"what a here-document writes is no command", "> cat > Dockerfile <<EOF\n> RUN pip install -q evil\n> EOF\n> pip install -q litellm", []string{"opaque 4 pkg:pypi/litellm"}},
+		{"quotes over several lines", "> python -c '\n> import x; pip install -q evil\n> '\n> pip install -q litellm", []string{"opaque 4 pkg:pypi/litellm"}},
+		{"a command over several lines", "> pip install -q \\\n>   litellm", []string{"opaque 2 pkg:pypi/litellm"}},
+		{"a script that is traced too counts once", "> pip install -q litellm\n+ pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},
+		{"a traced command given twice counts twice", "+ pip install -q litellm\n+ pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm", "opaque 2 pkg:pypi/litellm"}},
+		{"RUN of a Dockerfile", "> RUN --mount=type=cache,target=/c pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},
+		{"a container of a pulled image asks for nothing more", "> docker pull redis:7\n> docker run -d redis:7", []string{"require 1 docker.io/library/redis:7"}},
+		{"a list without a command", "litellm==1.107.0\nopenai==1.99.9", nil},
+		{"a list in a file", "> pip freeze > list.txt\nlitellm==1.107.0", nil},
+		{"a list ends", "> pip freeze\nWARNING: x\nlitellm==1.107.0\ndone\nopenai==1.99.9", []string{"present 3 pkg:pypi/litellm@1.107.0"}},
+		{"an old list", "> pip list\nlitellm (1.107.0)\nopenai (1.99.9)", []string{"present 2 pkg:pypi/litellm@1.107.0", "present 3 pkg:pypi/openai@1.99.9"}},
+		{"a list of the outdated", "> uv pip list --outdated\nPackage Version Latest Type\n------- ------- ------ -----\nlitellm 1.105.4 1.107.0 wheel", []string{"present 4 pkg:pypi/litellm@1.105.4"}},
+	} {
+		if got := toolEvents(t, Echo, c.text); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.about, got, c.want)
+		}
+	}
+}
+
+func FuzzShellCommands(f *testing.F) {
+	f.Add(`sudo A=b pip install 'x>=1' >/dev/null 2>&1 && bash -c "docker pull x" # end`)
+	f.Add("a $(b `c` ${d) \\\n <<E | e &> f ; g\\")
+	f.Fuzz(func(t *testing.T, line string) {
+		commands, here, open := shellCommands(line)
+		again, here2, open2 := shellCommands(line)
+		if !reflect.DeepEqual(commands, again) || here != here2 || open != open2 {
+			t.Errorf("%q is read in two ways", line)
+		}
+		for _, c := range commands {
+			if name, args := unwrap(c.words); len(args) >= len(c.words) {
+				t.Errorf("%q: %s has too many words", line, name)
+			}
+		}
+	})
+}
+
+func FuzzEcho(f *testing.F) {
+	f.Add("+ pip freeze\nlitellm==1.107.0\n> docker run -d redis\n> pip show x\nName: x\nVersion: 1")
+	f.Add("> bash -c \"bash -c 'bash -c pip'\"\n> cat <<E\n> pip install x\n> E\n> pip list\nPackage Version\n--- ---\nx 1")
+	f.Add("> ")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, e := range toolEvents(t, Echo, text) {
+			var line int
+			var action string
+			if _, err := fmt.Sscan(e, &action, &line); err != nil || line < 1 || line > strings.Count(text, "\n")+1 {
+				t.Errorf("%q of %q", e, text)
+			}
+		}
+	})
+}
