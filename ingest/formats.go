@@ -59,5 +59,6 @@ var Formats = []evidence.Format{
 	document.ImageConfig,
 	document.GitHubRun,
 	document.GitHubJobs,
+	document.GitHubWorkflow,
 	document.HTTPAnswer,
 }

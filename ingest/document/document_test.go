@@ -17,6 +17,7 @@ import (
 var all = []evidence.Format{
 	Container, Image, DockerList, Pods, DistInfo, Freeze, Requirements, PipShow, PipList, PipReport, PyProject, UVLock, PoetryLock, PyLock,
 	CycloneDX, SPDX, ImageIndex, ImageManifest, ImageConfig,
+	GitHubRun, GitHubJobs, HTTPAnswer, GitHubWorkflow,
 }
 
 // reading is what a format made of a document.

@@ -1,0 +1,114 @@
+package frame
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+func FuzzGitHub(f *testing.F) { fuzz(f, GitHub) }
+
+// githubLines gives each line a time; lines that start with '|' get none.
+func githubLines(lines ...string) string {
+	var b strings.Builder
+	for i, l := range lines {
+		if rest, ok := strings.CutPrefix(l, "|"); ok {
+			b.WriteString(rest + "\n")
+		} else {
+			fmt.Fprintf(&b, "2026-10-20T09:14:%02d.0000003Z %s\n", i, l)
+		}
+	}
+	return b.String()
+}
+
+// readGitHub reads a job's log through the frame and shell, and lists "action line
+// what".
+func readGitHub(t *testing.T, text string) (events []string, totals evidence.Totals, covers int) {
+	t.Helper()
+	tool := evidence.Format{Name: "shell", Shape: evidence.ToolShape, Starts: []string{"got "}, Commands: true,
+		Tool: func() evidence.Parser { return shell{} }}
+	m := evidence.NewMachine([]evidence.Format{GitHub, tool})
+	r := m.NewReading("0_build.txt", timeline.Subject{}, timeline.Subject{}, evidence.Times{}, func(b *timeline.Batch) error {
+		for _, e := range b.Events {
+			what := e.Items[0].Artifact
+			if what == "" {
+				what = e.Items[0].Ref
+			}
+			events = append(events, fmt.Sprintf("%s %d %s", e.Action, e.Line, what))
+		}
+		covers += len(b.Coverage)
+		return nil
+	})
+	r.Claimed(GitHub.Name, &evidence.Head{Path: "0_build.txt", Name: "0_build.txt", Bytes: []byte(text)})
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		r.Line(&evidence.Line{Text: []byte(line), No: int64(i + 1)})
+	}
+	totals, err := r.Finish(timeline.Span{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(events)
+	return events, totals, covers
+}
+
+func TestGitHubSteps(t *testing.T) {
+	for _, c := range []struct {
+		about string
+		lines []string
+		want  []string
+	}{
+		{"the script repeats the title: one command", []string{"##[group]Run get a", "get a", "get b", "shell: bash", "##[endgroup]", "got b"},
+			[]string{"install 6 got b", "opaque 3 get b", "require 1 get a", "require 3 get b"}},
+		{"a title alone", []string{"##[group]Run get a", "##[endgroup]", "got a"}, []string{"install 3 got a", "require 1 get a"}},
+		{"a title whose script is missing", []string{"##[group]Run get a", "got a"}, []string{"install 2 got a", "require 1 get a"}},
+		{"a command of two lines", []string{"##[group]Run get a \\", "get a \\", "  b", "shell: bash", "##[endgroup]", "got b"},
+			[]string{"install 6 got b", "require 3 get a    b"}},
+		{"settings are no output", []string{"##[group]Run get a", "get a", "shell: bash", "env:", "  X: got z", "|got y", "##[endgroup]"},
+			[]string{"opaque 1 get a", "require 1 get a"}},
+		{"a message without a stamp is output", []string{"##[group]Run get a", "##[endgroup]", "|got a"}, []string{"install 3 got a", "require 1 get a"}},
+		{"an action at no known commit", []string{"##[group]Run acme/a/b@v1", "with:", "  token: ***", "##[endgroup]"},
+			[]string{"hold 3 secret:token", "run 1 pkg:github/acme/a"}},
+		{"an action at its commit", []string{"Download action repository 'acme/a@v1' (SHA:08eba0b27e820071cde6df949e0beb9ba4906955)", "##[group]Run acme/a@v1"},
+			[]string{"run 2 pkg:github/acme/a@08eba0b27e820071cde6df949e0beb9ba4906955"}},
+		{"what looks like an action, but is a script", []string{"##[group]Run ./a/b@v1", "./a/b@v1", "shell: bash", "##[endgroup]"},
+			[]string{"opaque 2 ./a/b@v1", "require 2 ./a/b@v1"}},
+		{"a local action", []string{"##[group]Run ./.github/actions/x", "with:", "  a: b", "##[endgroup]"}, nil},
+		{"an image as a step", []string{"##[group]Run docker://alpine:3.20", "##[endgroup]"}, []string{"run 1 docker.io/library/alpine:3.20"}},
+		{"an action's own commands", []string{"[command]/usr/bin/get a", "##[command]get b"},
+			[]string{"opaque 1 /usr/bin/get a", "opaque 2 get b", "require 1 /usr/bin/get a", "require 2 get b"}},
+		{"a container that did not start", []string{"##[group]Starting db service container", "##[command]/usr/bin/docker pull acme/db:1",
+			"##[command]/usr/bin/docker start 463c009f7949d9e30456244c5b75329d3f2cd485ffd70f58079c3f90234ce487", "Error response from daemon: no space", "##[endgroup]"},
+			[]string{"opaque 2 /usr/bin/docker pull acme/db:1", "require 2 /usr/bin/docker pull acme/db:1"}},
+	} {
+		if got, _, _ := readGitHub(t, githubLines(c.lines...)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.about, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
+	}
+}
+
+func TestGitHubCoverage(t *testing.T) {
+	start, named, step, end := "Current runner version: '2.332.0'", "Complete job name: build", "##[group]Run get a", "Cleaning up orphan processes"
+	for _, c := range []struct {
+		about   string
+		lines   []string
+		covers  int
+		partial bool
+	}{
+		{"whole", []string{start, named, step, end, "##[warning]old"}, 1, false},
+		{"without its end", []string{start, named, step}, 0, true},
+		{"without its start", []string{step, end}, 0, true},
+		{"cut while the job is set up", []string{start, "Secret source: Actions"}, 0, true},
+		{"the step file that sets up", []string{start, named}, 0, false},
+		{"the step file that cleans up", []string{end}, 0, false},
+		{"an excerpt", []string{step, "got a"}, 0, false},
+	} {
+		_, totals, covers := readGitHub(t, githubLines(c.lines...))
+		if covers != c.covers || (totals.Partial != "") != c.partial {
+			t.Errorf("%s: %d rows of coverage, %q", c.about, covers, totals.Partial)
+		}
+	}
+}

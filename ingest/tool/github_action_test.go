@@ -1,0 +1,5 @@
+package tool
+
+import "testing"
+
+func FuzzGitHubAction(f *testing.F) { fuzz(f, GitHubAction) }
