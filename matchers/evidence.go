@@ -70,7 +70,7 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 // sort orders what was read by what it says, not by when it was read: the same
 // evidence gives the same answer in any order.
 func (r *record) sort() {
-	text := func(parts ...any) string { return fmt.Sprint(parts...) }
+	text := fmt.Sprint
 	slices.SortStableFunc(r.links, func(a, b timeline.LinkRow) int {
 		return strings.Compare(text(a.From, a.Relation, a.To, a.Span), text(b.From, b.Relation, b.To, b.Span))
 	})

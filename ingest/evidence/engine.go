@@ -65,7 +65,6 @@ type Reading struct {
 	machine *Machine
 	peelers []Peeler
 	root    *Stream
-	sub     Line
 }
 
 // maxDepth bounds how many frames stand around a tool.

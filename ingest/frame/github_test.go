@@ -29,8 +29,10 @@ func githubLines(lines ...string) string {
 // what".
 func readGitHub(t *testing.T, text string) (events []string, totals evidence.Totals, covers int) {
 	t.Helper()
-	tool := evidence.Format{Name: "shell", Shape: evidence.ToolShape, Starts: []string{"got "}, Commands: true,
-		Tool: func() evidence.Parser { return shell{} }}
+	tool := evidence.Format{
+		Name: "shell", Shape: evidence.ToolShape, Starts: []string{"got "}, Commands: true,
+		Tool: func() evidence.Parser { return shell{} },
+	}
 	m := evidence.NewMachine([]evidence.Format{GitHub, tool})
 	r := m.NewReading("0_build.txt", timeline.Subject{}, timeline.Subject{}, evidence.Times{}, func(b *timeline.Batch) error {
 		for _, e := range b.Events {
@@ -61,28 +63,54 @@ func TestGitHubSteps(t *testing.T) {
 		lines []string
 		want  []string
 	}{
-		{"the script repeats the title: one command", []string{"##[group]Run get a", "get a", "get b", "shell: bash", "##[endgroup]", "got b"},
-			[]string{"install 6 got b", "opaque 3 get b", "require 1 get a", "require 3 get b"}},
+		{
+			"the script repeats the title: one command",
+			[]string{"##[group]Run get a", "get a", "get b", "shell: bash", "##[endgroup]", "got b"},
+			[]string{"install 6 got b", "opaque 3 get b", "require 1 get a", "require 3 get b"},
+		},
 		{"a title alone", []string{"##[group]Run get a", "##[endgroup]", "got a"}, []string{"install 3 got a", "require 1 get a"}},
 		{"a title whose script is missing", []string{"##[group]Run get a", "got a"}, []string{"install 2 got a", "require 1 get a"}},
-		{"a command of two lines", []string{"##[group]Run get a \\", "get a \\", "  b", "shell: bash", "##[endgroup]", "got b"},
-			[]string{"install 6 got b", "require 3 get a    b"}},
-		{"settings are no output", []string{"##[group]Run get a", "get a", "shell: bash", "env:", "  X: got z", "|got y", "##[endgroup]"},
-			[]string{"opaque 1 get a", "require 1 get a"}},
+		{
+			"a command of two lines",
+			[]string{"##[group]Run get a \\", "get a \\", "  b", "shell: bash", "##[endgroup]", "got b"},
+			[]string{"install 6 got b", "require 3 get a    b"},
+		},
+		{
+			"settings are no output",
+			[]string{"##[group]Run get a", "get a", "shell: bash", "env:", "  X: got z", "|got y", "##[endgroup]"},
+			[]string{"opaque 1 get a", "require 1 get a"},
+		},
 		{"a message without a stamp is output", []string{"##[group]Run get a", "##[endgroup]", "|got a"}, []string{"install 3 got a", "require 1 get a"}},
-		{"an action at no known commit", []string{"##[group]Run acme/a/b@v1", "with:", "  token: ***", "##[endgroup]"},
-			[]string{"hold 3 secret:token", "run 1 pkg:github/acme/a"}},
-		{"an action at its commit", []string{"Download action repository 'acme/a@v1' (SHA:08eba0b27e820071cde6df949e0beb9ba4906955)", "##[group]Run acme/a@v1"},
-			[]string{"run 2 pkg:github/acme/a@08eba0b27e820071cde6df949e0beb9ba4906955"}},
-		{"what looks like an action, but is a script", []string{"##[group]Run ./a/b@v1", "./a/b@v1", "shell: bash", "##[endgroup]"},
-			[]string{"opaque 2 ./a/b@v1", "require 2 ./a/b@v1"}},
+		{
+			"an action at no known commit",
+			[]string{"##[group]Run acme/a/b@v1", "with:", "  token: ***", "##[endgroup]"},
+			[]string{"hold 3 secret:token", "run 1 pkg:github/acme/a"},
+		},
+		{
+			"an action at its commit",
+			[]string{"Download action repository 'acme/a@v1' (SHA:08eba0b27e820071cde6df949e0beb9ba4906955)", "##[group]Run acme/a@v1"},
+			[]string{"run 2 pkg:github/acme/a@08eba0b27e820071cde6df949e0beb9ba4906955"},
+		},
+		{
+			"what looks like an action, but is a script",
+			[]string{"##[group]Run ./a/b@v1", "./a/b@v1", "shell: bash", "##[endgroup]"},
+			[]string{"opaque 2 ./a/b@v1", "require 2 ./a/b@v1"},
+		},
 		{"a local action", []string{"##[group]Run ./.github/actions/x", "with:", "  a: b", "##[endgroup]"}, nil},
 		{"an image as a step", []string{"##[group]Run docker://alpine:3.20", "##[endgroup]"}, []string{"run 1 docker.io/library/alpine:3.20"}},
-		{"an action's own commands", []string{"[command]/usr/bin/get a", "##[command]get b"},
-			[]string{"opaque 1 /usr/bin/get a", "opaque 2 get b", "require 1 /usr/bin/get a", "require 2 get b"}},
-		{"a container that did not start", []string{"##[group]Starting db service container", "##[command]/usr/bin/docker pull acme/db:1",
-			"##[command]/usr/bin/docker start 463c009f7949d9e30456244c5b75329d3f2cd485ffd70f58079c3f90234ce487", "Error response from daemon: no space", "##[endgroup]"},
-			[]string{"opaque 2 /usr/bin/docker pull acme/db:1", "require 2 /usr/bin/docker pull acme/db:1"}},
+		{
+			"an action's own commands",
+			[]string{"[command]/usr/bin/get a", "##[command]get b"},
+			[]string{"opaque 1 /usr/bin/get a", "opaque 2 get b", "require 1 /usr/bin/get a", "require 2 get b"},
+		},
+		{
+			"a container that did not start",
+			[]string{
+				"##[group]Starting db service container", "##[command]/usr/bin/docker pull acme/db:1",
+				"##[command]/usr/bin/docker start 463c009f7949d9e30456244c5b75329d3f2cd485ffd70f58079c3f90234ce487", "Error response from daemon: no space", "##[endgroup]",
+			},
+			[]string{"opaque 2 /usr/bin/docker pull acme/db:1", "require 2 /usr/bin/docker pull acme/db:1"},
+		},
 	} {
 		if got, _, _ := readGitHub(t, githubLines(c.lines...)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.about, strings.Join(got, "\n"), strings.Join(c.want, "\n"))

@@ -264,7 +264,9 @@ func (t *trace) cover(s *evidence.Stream, o *evidence.Out) {
 	if who.IsZero() {
 		who = o.Subject()
 	}
-	o.Cover(timeline.Coverage{Subject: who, Topic: timeline.Everything,
+	o.Cover(timeline.Coverage{
+		Subject: who, Topic: timeline.Everything,
 		Span:  timeline.Span{From: t.first.From, To: t.last.To, Clock: t.last.Clock},
-		Whole: true, Why: "the job's trace runs from the runner's greeting to its verdict"})
+		Whole: true, Why: "the job's trace runs from the runner's greeting to its verdict",
+	})
 }

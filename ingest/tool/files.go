@@ -82,11 +82,11 @@ func (f *files) file(path string, item timeline.Item, o *evidence.Out) *file {
 	if x != nil {
 		return x
 	}
-	if f.byPath == nil {
-		f.byPath = map[string]*file{}
-	}
 	if len(f.order) >= maxFiles || f.parts >= maxParts {
 		f.settle(o)
+	}
+	if f.byPath == nil { // at first, and once more after everything was settled
+		f.byPath = map[string]*file{}
 	}
 	x = &file{item: item}
 	f.byPath[path] = x

@@ -24,8 +24,10 @@ func TestPip(t *testing.T) {
 		{"a cut file name", "  Downloading a-1.0-py3-none-a", nil},
 		{"rests of a bar that no other line explains", "Found existing installation: a 0.48b0;237m━━", nil},
 		{"a removal that was not confirmed", "Found existing installation: a 1.0\nProceed (Y/n)? n", []string{"present 1 pkg:pypi/a@1.0"}},
-		{"a version in the last parentheses only", "Requirement already satisfied: a>=1 in x (from b) (1.2)\nRequirement already satisfied: c in y (from d->e)",
-			[]string{"present 1 pkg:pypi/a@1.2"}},
+		{
+			"a version in the last parentheses only", "Requirement already satisfied: a>=1 in x (from b) (1.2)\nRequirement already satisfied: c in y (from d->e)",
+			[]string{"present 1 pkg:pypi/a@1.2"},
+		},
 	} {
 		if got := toolEvents(t, Pip, c.text); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.about, got, c.want)
@@ -79,8 +81,10 @@ func TestUV(t *testing.T) {
 		about, text string
 		want        []string
 	}{
-		{"colours inside a row are gone, the header too", "Resolved 153 packages in 412ms\n   ━━ 3.1/12.5 MB\n - litellm==1.106.2\n + litellm==1.107.0",
-			[]string{"remove 3 pkg:pypi/litellm@1.106.2", "install 4 pkg:pypi/litellm@1.107.0"}},
+		{
+			"colours inside a row are gone, the header too", "Resolved 153 packages in 412ms\n   ━━ 3.1/12.5 MB\n - litellm==1.106.2\n + litellm==1.107.0",
+			[]string{"remove 3 pkg:pypi/litellm@1.106.2", "install 4 pkg:pypi/litellm@1.107.0"},
+		},
 		{"a list in an environment file", "dependencies:\n  - litellm==1.107.0\n  - openai==1.99.9\nname: x", nil},
 		{"a count at the end of the log", "Installed 3 packages in 4ms", []string{"opaque 1 pkg:pypi"}},
 		{"executables", "Installed 1 executable: ruff", nil},
