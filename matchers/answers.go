@@ -18,7 +18,8 @@ func (m *matching) answers() error {
 	given := map[opKey][]judged{}
 	for _, a := range m.about {
 		for _, j := range a.judged {
-			if j.answer && j.Op != 0 {
+			came := j.Parts.Type == "image" && !asks(j.Action) && len(j.Item.Digests) > 0
+			if (j.answer || came) && j.Op != 0 {
 				k := opKey{j.Source, j.Op, j.key}
 				given[k] = append(given[k], j)
 			}
@@ -79,11 +80,7 @@ func (m *matching) answer(a *about, j judged, given map[opKey][]judged) (*cleare
 		return nil, nil //nolint:nilnil // no answer is an answer
 	}
 	if j.Parts.Type == "image" {
-		v, by, how := m.holds.of(j.Item.Digests)
-		if v == Clear {
-			return &cleared{j, by, how}, nil
-		}
-		return nil, nil //nolint:nilnil // no answer is an answer
+		return m.imageAnswer(j, given)
 	}
 	if j.Op != 0 {
 		op, err := m.op(j.Source, j.Op)
@@ -104,6 +101,31 @@ func (m *matching) answer(a *about, j judged, given map[opKey][]judged) (*cleare
 		}
 	}
 	return m.projectFile(a, j), nil
+}
+
+// imageAnswer answers an ask for an image by the content of exactly what came:
+// the digest on the line itself, else every digest that the same finished
+// command got for that image.
+func (m *matching) imageAnswer(j judged, given map[opKey][]judged) (*cleared, error) {
+	if v, by, how := m.holds.of(j.Item.Digests); v == Clear {
+		return &cleared{j, by, how}, nil
+	}
+	if len(j.Item.Digests) > 0 || j.Op == 0 || !asks(j.Action) {
+		return nil, nil //nolint:nilnil // no answer is an answer
+	}
+	op, err := m.op(j.Source, j.Op)
+	if err != nil || op.State != timeline.OpDone {
+		return nil, err
+	}
+	var c *cleared
+	for _, g := range given[opKey{j.Source, j.Op, j.key}] {
+		v, by, how := m.holds.of(g.Item.Digests)
+		if v != Clear {
+			return nil, nil //nolint:nilnil // no answer is an answer
+		}
+		c = &cleared{j, append([]Evidence{{g.Fact, "what came in the same command"}}, by...), how}
+	}
+	return c, nil
 }
 
 // projectFile answers what a file of the project requires (a range in

@@ -181,7 +181,7 @@ func (c *covers) whole(s timeline.Subject) bool {
 func (c *covers) channel(s timeline.Subject, channel string) (bool, string) {
 	if s.Kind == timeline.Host {
 		if had := c.had[s.ID]; had != nil && !had[channel] && !had[base(channel)] {
-			return true, "the inventory states that the host has no " + base(channel)
+			return true, "the inventory does not list it for the host"
 		}
 	}
 	topics := c.m.q.topics[channel]
@@ -200,10 +200,10 @@ func (c *covers) channel(s timeline.Subject, channel string) (bool, string) {
 	}
 	from, to, ok := c.m.q.union(channel)
 	if !ok {
-		return false, "the incident gives no window for " + channel
+		return false, "the incident gives no window for it"
 	}
 	if len(spans) == 0 {
-		return false, "no source speaks of it here"
+		return false, "no source covers it"
 	}
 	if hole, ok := firstHole(spans, from, to); ok {
 		return false, "what was read leaves a hole from " + timeline.FormatTime(hole)
@@ -265,8 +265,10 @@ func (c *covers) fix(s timeline.Subject, channel string) string {
 		return "ingest the host's package manager logs for the whole window with --covers, or state in the inventory which channels the host has"
 	case timeline.Job:
 		return "ingest the job's whole log, from its first line to its end mark"
-	case timeline.Image, timeline.Container:
+	case timeline.Image:
 		return "ingest an SBOM or the layers of exactly this image's digest"
+	case timeline.Container:
+		return "ingest an SBOM or the layers of exactly its image's digest; what it fetched while it ran only its own log shows"
 	case timeline.Client:
 		return "map the address to a host with 'pulltrail inventory', and ingest that host's evidence"
 	case timeline.Source:
@@ -302,7 +304,7 @@ func (c *covers) grouped(channels []string, f *Finding) string {
 	var order []string
 	by := map[string][]string{}
 	for _, ch := range channels {
-		why := strings.ReplaceAll(f.Reasons[ch], ch, "it")
+		why := f.Reasons[ch]
 		if by[why] == nil {
 			order = append(order, why)
 		}

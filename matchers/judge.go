@@ -3,6 +3,7 @@ package matchers
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"pulltrail/timeline"
 )
@@ -324,7 +325,8 @@ func quoteCommand(f timeline.Fact) string {
 	return "a command of " + f.Parts.Type
 }
 
-// when says how a span lies to a window, and whose window it is.
+// when says how a span lies to a window, and whose window it is where sources
+// give several.
 func (q *question) when(w *Window, s timeline.Span) string {
 	where := "inside the window"
 	switch {
@@ -333,18 +335,27 @@ func (q *question) when(w *Window, s timeline.Span) string {
 	case !s.Within(w.From, w.To):
 		where = "at a time that may lie in the window"
 	}
-	return fmt.Sprintf("%s %s (%s)", where, windowText(w), q.cite(w.Cite))
-}
-
-func windowText(w *Window) string {
-	return timeline.FormatTime(w.From) + "/" + timeline.FormatTime(w.To-w.To%1e9*boolInt(w.To != timeline.Forever))
-}
-
-func boolInt(b bool) int64 {
-	if b {
-		return 1
+	where += " " + windowText(w)
+	if q.several {
+		where += " (" + q.cite(w.Cite) + ")"
 	}
-	return 0
+	return where
+}
+
+// windowText prints a window to the second: "2026-10-21 11:39:00 to 14:20:59
+// UTC".
+func windowText(w *Window) string {
+	text := func(ns int64) string {
+		if ns == timeline.Beginning || ns == timeline.Forever {
+			return "an unknown time"
+		}
+		return time.Unix(0, ns).UTC().Format(time.DateTime)
+	}
+	from, to := text(w.From), text(w.To)
+	if day, _, ok := strings.Cut(from, " "); ok && w.From != timeline.Beginning {
+		to = strings.TrimPrefix(to, day+" ")
+	}
+	return from + " to " + to + " UTC"
 }
 
 // cite names the reference of a fact: its address where it has one.
@@ -358,10 +369,14 @@ func (q *question) cite(c Cite) string {
 	return fmt.Sprintf("reference %d of the incident", c.Source.Index)
 }
 
-// short is an artifact as people say it.
+// short is an artifact as people say it: the evidence has the whole digest.
 func short(artifact string) string {
 	if artifact == "" {
 		return "something"
+	}
+	const head = len("sha256:") + 12
+	if i := strings.Index(artifact, "sha256:"); i >= 0 && len(artifact) > i+head {
+		return artifact[:i+head] + "…"
 	}
 	return artifact
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -271,13 +272,17 @@ func (m *matching) answered(a *about, f *Finding) string {
 			answers[e.Item.Artifact] = true
 		}
 	}
+	best := map[string]judged{} // by artifact, the action that says most
 	for _, j := range a.judged {
-		if j.answer && m.positive(j) {
-			how := fmt.Sprintf("%s %s, which is not listed", verb(j.Action), short(j.Item.Artifact))
-			m.channel(f, j.channel, Clear, how)
-			if !answers[j.Item.Artifact] { // what answers an ask was said with it
-				said = append(said, how)
-			}
+		if old, ok := best[j.Item.Artifact]; j.answer && m.positive(j) && (!ok || saysMore(j.Action, old.Action)) {
+			best[j.Item.Artifact] = j
+		}
+	}
+	for _, artifact := range slices.Sorted(maps.Keys(best)) {
+		how := fmt.Sprintf("%s %s, which is not listed", verb(best[artifact].Action), short(artifact))
+		m.channel(f, best[artifact].channel, Clear, how)
+		if !answers[artifact] { // what answers an ask was said with it
+			said = append(said, how)
 		}
 	}
 	slices.Sort(said)
@@ -286,6 +291,12 @@ func (m *matching) answered(a *about, f *Finding) string {
 		said = append(said[:3], fmt.Sprintf("and %d more", len(said)-3))
 	}
 	return strings.Join(said, "; ")
+}
+
+// saysMore reports whether a says more of what a subject got than b.
+func saysMore(a, b timeline.Action) bool {
+	order := []timeline.Action{timeline.Present, timeline.Cached, timeline.Download, timeline.Pull, timeline.Install, timeline.Build, timeline.Push, timeline.Run}
+	return slices.Index(order, a) > slices.Index(order, b)
 }
 
 // positive reports whether an answer counts without an ask: something was done

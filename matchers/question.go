@@ -21,6 +21,7 @@ type question struct {
 	topics     map[string]map[timeline.Topic]bool // what evidence speaks of a channel
 	ecosystems map[string]string                  // purl type → a channel that serves it
 	mirrors    []timeline.Mirror
+	several    bool // sources give different windows: say whose one it is
 }
 
 type packageRule struct {
@@ -52,6 +53,7 @@ func newQuestion(inc *Incident, mirrors []timeline.Mirror) *question {
 	}
 	for _, c := range inc.Channels {
 		q.windows[c.Name] = append(q.windows[c.Name], c.Windows...)
+		q.several = q.several || len(q.windows[c.Name]) > 1
 	}
 	for i := range inc.Packages {
 		q.addPackage(&inc.Packages[i])

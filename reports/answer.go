@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -11,10 +12,10 @@ import (
 const maxRows = 40
 
 // Answer prints the answer for a terminal: the count of each verdict, the
-// subjects with the reason, and what to do next. bold marks a verdict; it
-// returns the text itself where there is no colour.
+// subjects with the reason and the line that decides, and what to do next. bold
+// marks a verdict; it returns the text itself where there is no colour.
 func Answer(w io.Writer, d *Document, bold func(verdict, text string) string) error {
-	fmt.Fprintf(w, "%s\n%s\n\n", Text(d.Incident.Title), Text(d.Incident.ID))
+	fmt.Fprintf(w, "%s\n\n", Text(d.Incident.Title))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, v := range verdicts {
 		fmt.Fprintf(t, "  %s\t%d\t%s\n", v, d.Counts[v], meaning[v])
@@ -36,7 +37,7 @@ var verdicts = []string{"exposed", "pulled", "possible", "unknown", "clear"}
 // meaning says what a verdict means to the reader.
 var meaning = map[string]string{
 	"exposed":  "it was installed, built in or ran: rotate what was within reach",
-	"pulled":   "it came over; whether it ran is not shown: treat it as exposed until shown otherwise",
+	"pulled":   "it came over, not shown to have run: treat as exposed until shown otherwise",
 	"possible": "it may have come; nothing that was read settles it",
 	"unknown":  "the evidence to answer is missing",
 	"clear":    "a positive answer, or complete evidence without it",
@@ -52,32 +53,93 @@ func rows(w io.Writer, d *Document, verdict string, bold func(string, string) st
 		if n++; n > maxRows {
 			continue
 		}
-		on := ""
-		if f.Subject.On != "" {
-			on = " on " + Text(f.Subject.On)
+		if n == 1 {
+			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "\n%s  %s:%s%s\n    %s\n", bold(verdict, verdict), f.Subject.Kind, Text(f.Subject.ID), on, Text(f.Because))
-		if len(f.Evidence) > 0 {
-			fmt.Fprintf(w, "    %s\n", Text(where(&f.Evidence[0])))
+		fmt.Fprintf(w, "%s%s  %s\n          %s\n", bold(verdict, verdict), strings.Repeat(" ", len("possible")-len(verdict)), Text(who(f)), Text(f.Because))
+		if e := f.decisive(); e != nil {
+			fmt.Fprintf(w, "          %s\n", Text(where(e)))
 		}
 	}
 	if n > maxRows {
-		_, err := fmt.Fprintf(w, "\n    and %d more %s: 'pulltrail match ... --json' or 'pulltrail report responder' lists all\n", n-maxRows, verdict)
+		_, err := fmt.Fprintf(w, "          and %d more %s: 'pulltrail match %s --json' or 'pulltrail report responder' lists all\n", n-maxRows, verdict, Text(d.Incident.ID))
 		return err
 	}
 	return nil
 }
 
-// where names the line that proves something, and its time.
+// who names a subject with where it ran and whose it is.
+func who(f *Finding) string {
+	s := f.Subject.Kind + ":" + f.Subject.ID
+	if f.Subject.On != "" {
+		s += " on " + f.Subject.On
+	}
+	var of []string
+	if f.Service != "" {
+		of = append(of, f.Service)
+	}
+	if f.Owner != "" {
+		of = append(of, "owner "+f.Owner)
+	}
+	if len(of) > 0 {
+		s += " (" + strings.Join(of, ", ") + ")"
+	}
+	return s
+}
+
+// decisive is the line that decides a finding: the first of its evidence, and
+// where something was asked and answered the strongest answer.
+func (f *Finding) decisive() *Evidence {
+	if f.Verdict == "unknown" && f.Rule == "not-covered" || len(f.Evidence) == 0 {
+		return nil
+	}
+	if f.Verdict != "clear" {
+		return &f.Evidence[0]
+	}
+	strength := []string{"present", "cached", "download", "pull", "build", "push", "run", "install"}
+	var best *Evidence
+	for i := range f.Evidence {
+		e := &f.Evidence[i]
+		at := slices.Index(strength, e.Action)
+		if at >= 0 && strings.Contains(f.Because, e.Artifact) && (best == nil || at > slices.Index(strength, best.Action)) {
+			best = e
+		}
+	}
+	return best
+}
+
+// where names the line that proves something, and its time to the second.
 func where(e *Evidence) string {
 	s := e.Path
 	if e.Line > 0 {
 		s += fmt.Sprintf(":%d", e.Line)
 	}
-	if when := span(e.From, e.To); when != ".." {
+	if when := seconds(e.From, e.To); when != "" {
 		s += "  " + when
 	}
 	return s
+}
+
+// seconds prints a span for reading: whole seconds, "" when nothing is known.
+func seconds(from, to *string) string {
+	text := func(s *string) string {
+		if s == nil {
+			return ".."
+		}
+		head, _, fraction := strings.Cut(*s, ".")
+		if fraction {
+			head += "Z"
+		}
+		return head
+	}
+	a, b := text(from), text(to)
+	switch {
+	case a == ".." && b == "..":
+		return ""
+	case a == b:
+		return a
+	}
+	return a + "/" + b
 }
 
 // conclusion says whether the answer is complete, and what to do next.
@@ -88,7 +150,7 @@ func conclusion(w io.Writer, d *Document) error {
 	}
 	byReason := map[string]int{}
 	var order []string
-	for _, g := range d.Coverage.Gaps {
+	for _, g := range grouped(d.Coverage.Gaps) {
 		if byReason[g.Reason]++; byReason[g.Reason] == 1 {
 			order = append(order, g.Reason)
 		}
@@ -97,7 +159,24 @@ func conclusion(w io.Writer, d *Document) error {
 	for i, r := range order {
 		parts[i] = fmt.Sprintf("%d %s", byReason[r], r)
 	}
-	_, err := fmt.Fprintf(w, "\nNot complete: %s. 'pulltrail coverage %s' says what is missing and how to close it.\n",
+	_, err := fmt.Fprintf(w, "\nNot complete: %s.\n'pulltrail coverage %s' says what is missing and how to close it, 'pulltrail explain SUBJECT' shows every line behind a verdict.\n",
 		strings.Join(parts, ", "), Text(d.Incident.ID))
 	return err
+}
+
+// grouped joins the gaps of one subject that differ in the channel alone.
+func grouped(gaps []Gap) []Gap {
+	var out []Gap
+	at := map[Gap]int{}
+	for _, g := range gaps {
+		key := g
+		key.Channel = ""
+		if i, ok := at[key]; ok && g.Channel != "" && out[i].Channel != "" {
+			out[i].Channel += ", " + g.Channel
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, g)
+	}
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"pulltrail/matchers"
 )
@@ -28,7 +29,11 @@ func Explanation(w io.Writer, f Finding, gaps []matchers.Gap) error {
 		fmt.Fprintf(w, "\nfollows from finding %s\n", v)
 	}
 	first := true
-	for _, g := range gaps {
+	mine := make([]Gap, len(gaps))
+	for i, g := range gaps {
+		mine[i] = Gap(g)
+	}
+	for _, g := range grouped(mine) {
 		if g.Subject != f.Subject.Kind+":"+f.Subject.ID {
 			continue
 		}
@@ -36,7 +41,7 @@ func Explanation(w io.Writer, f Finding, gaps []matchers.Gap) error {
 			fmt.Fprint(w, "\nmissing\n")
 			first = false
 		}
-		fmt.Fprintf(w, "  %s\n", Text(gapLine(Gap(g))))
+		writeGap(w, g)
 	}
 	_, err := fmt.Fprintln(w)
 	return err
@@ -57,16 +62,19 @@ func explainLine(w io.Writer, e *Evidence) {
 	if when == ".." {
 		when = "not known"
 	}
-	fmt.Fprintf(w, "    time  %s (%s", when, e.Clock)
-	if e.Written != "" {
+	fmt.Fprintf(w, "    time  %s", when)
+	if when != "not known" {
+		fmt.Fprintf(w, " (%s)", e.Clock)
+	}
+	if e.Written != "" && e.Written != when {
 		fmt.Fprintf(w, ", written %s", Text(e.Written))
 	}
-	fmt.Fprint(w, ")\n")
+	fmt.Fprintln(w)
 	for _, d := range e.Digests {
-		fmt.Fprintf(w, "    digest %s %s\n", Text(d.Value), d.Role)
+		fmt.Fprintf(w, "    hash  %s\n", strings.TrimSpace(Text(d.Value)+" "+d.Role))
 	}
 	if e.Text != "" {
-		fmt.Fprintf(w, "    text  %s\n", Text(e.Text))
+		fmt.Fprintf(w, "    text  %s\n", Text(strings.TrimSpace(e.Text)))
 	}
 	fmt.Fprintf(w, "    file  sha256 %s\n", e.Source)
 }
@@ -78,18 +86,19 @@ func short(artifact string) string {
 	return artifact
 }
 
-func gapLine(g Gap) string {
-	s := g.Reason
+// writeGap prints a gap and, below it, what closes it.
+func writeGap(w io.Writer, g Gap) {
+	fmt.Fprintf(w, "  %s", g.Reason)
 	if g.Channel != "" {
-		s += ", " + g.Channel
+		fmt.Fprintf(w, " (%s)", Text(g.Channel))
 	}
 	if g.Detail != "" {
-		s += ": " + g.Detail
+		fmt.Fprintf(w, ": %s", Text(g.Detail))
 	}
+	fmt.Fprintln(w)
 	if g.Fix != "" {
-		s += ". To close it: " + g.Fix
+		fmt.Fprintf(w, "      to close it: %s\n", Text(g.Fix))
 	}
-	return s
 }
 
 // CoverageText prints what was read with its denominators, then each gap with
@@ -128,9 +137,10 @@ func CoverageText(w io.Writer, d *Document) error {
 		_, err := fmt.Fprintln(w, "Complete: nothing is missing.")
 		return err
 	}
-	fmt.Fprintf(w, "Not complete, %d gaps:\n", len(d.Coverage.Gaps))
+	gaps := grouped(d.Coverage.Gaps)
+	fmt.Fprintf(w, "Not complete, %d gaps:\n", len(gaps))
 	last := ""
-	for _, g := range d.Coverage.Gaps {
+	for _, g := range gaps {
 		head := g.Subject
 		if head == "" {
 			head = g.Source
@@ -139,7 +149,7 @@ func CoverageText(w io.Writer, d *Document) error {
 			fmt.Fprintf(w, "\n%s\n", Text(head))
 			last = head
 		}
-		fmt.Fprintf(w, "  %s\n", Text(gapLine(g)))
+		writeGap(w, g)
 	}
 	return nil
 }

@@ -57,7 +57,8 @@ func Responder(w io.Writer, form string, r *matchers.Result, asOf string) error 
 	}
 	t, err := template.New("responder.md.tmpl").Funcs(template.FuncMap{
 		"md": Markdown, "span": span, "where": func(e Evidence) string { return where(&e) }, "sorted": func(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) },
-		"meaning": func(v string) string { return meaning[v] }, "of": d.of, "gap": gapLine, "window": window,
+		"meaning": func(v string) string { return meaning[v] }, "of": d.of, "window": window, "who": func(f Finding) string { return who(&f) },
+		"decisive": func(f Finding) *Evidence { return f.decisive() }, "gaps": func() []Gap { return grouped(d.Coverage.Gaps) }, "channels": func(f Finding) []channelRow { return channelRows(&f) }, "brief": brief,
 		"take": func(n int, e []Evidence) []Evidence { return e[:min(n, len(e))] },
 		"cite": func(c matchers.Cite) string { return cite(r.Incident, c) },
 	}).ParseFS(templates, "templates/responder.md.tmpl")
@@ -74,6 +75,33 @@ func Responder(w io.Writer, form string, r *matchers.Result, asOf string) error 
 		return fmt.Errorf("report responder: %w", err)
 	}
 	return nil
+}
+
+// channelRow is what a finding says of channels that it says the same of.
+type channelRow struct{ Names, Verdict, Why string }
+
+func channelRows(f *Finding) []channelRow {
+	var out []channelRow
+	for _, c := range slices.Sorted(maps.Keys(f.Channels)) {
+		verdict, why := f.Channels[c], f.Reasons[c]
+		i := slices.IndexFunc(out, func(r channelRow) bool { return r.Verdict == verdict && r.Why == why })
+		if i < 0 {
+			out = append(out, channelRow{c, verdict, why})
+			continue
+		}
+		out[i].Names += ", " + c
+	}
+	return out
+}
+
+// brief is the head of a line: the file has the rest.
+func brief(text string) string {
+	const most = 160
+	text = strings.TrimSpace(text)
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
 }
 
 // of lists the findings with a verdict.

@@ -116,8 +116,8 @@ func (p pod) container(d *evidence.Doc, o *evidence.Out, spec, status value) {
 		op := o.NewOp("kubernetes", "")
 		p.ask(d, o, spec.get("image"), op)
 		end := timeline.OpOpen
-		if p.answer(d, o, who, status, op) {
-			end = timeline.OpDone
+		if p.answer(d, o, who, status, op) && !status.get("lastState").has("terminated") {
+			end = timeline.OpDone // else an earlier start may have got another image by the same tag
 		}
 		o.Close(op, end)
 		p.secrets(d, o, spec)
