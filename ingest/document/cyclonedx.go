@@ -65,16 +65,13 @@ func (c *contentList) rootImage(root value) {
 	if !isImage {
 		return
 	}
-	c.of(root.get("version").text(), timeline.NoRole)
-	c.of(purl, timeline.NoRole)
-	c.of(root.get("name").text(), timeline.NoRole)
-	c.of(root.get("bom-ref").text(), timeline.NoRole)
+	c.of(root.get("version").text())
+	c.of(purl)
+	c.of(root.get("name").text())
+	c.of(root.get("bom-ref").text())
 	for p := range root.get("properties").elements() {
-		switch name := p.get("name").text(); {
-		case strings.HasSuffix(name, ":RepoDigest"):
-			c.of(p.get("value").text(), timeline.NoRole)
-		case strings.HasSuffix(name, ":ImageID"):
-			c.of(p.get("value").text(), timeline.Config)
+		if name := p.get("name").text(); strings.HasSuffix(name, ":RepoDigest") || strings.HasSuffix(name, ":ImageID") {
+			c.of(p.get("value").text())
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 type contentList struct {
 	d      *evidence.Doc
 	o      *evidence.Out
-	images []timeline.Digest // what the list is of
-	topics map[string]bool   // package types seen
-	partly bool              // a component could not be understood, or the list says that it is not complete
+	images []string        // digests of what the list is of
+	topics map[string]bool // package types seen
+	partly bool            // a component could not be understood, or the list says that it is not complete
 }
 
 // digestIn finds a digest in a name, a version, a package URL or a namespace.
@@ -26,9 +26,9 @@ type contentList struct {
 var digestIn = regexp.MustCompile(`sha256(?::|%3[Aa]|-|=)([0-9a-f]{64})(?:[^0-9a-f]|$)`)
 
 // of says that the list is of the image that a text names by digest.
-func (c *contentList) of(text string, role timeline.Role) {
-	if m := digestIn.FindStringSubmatch(text); m != nil && !hasDigest(c.images, "sha256:"+m[1]) {
-		c.images = append(c.images, timeline.Digest{Value: "sha256:" + m[1], Role: role})
+func (c *contentList) of(text string) {
+	if m := digestIn.FindStringSubmatch(text); m != nil && !slices.Contains(c.images, "sha256:"+m[1]) {
+		c.images = append(c.images, "sha256:"+m[1])
 	}
 }
 
@@ -39,8 +39,8 @@ func (c *contentList) each(f func()) {
 		f()
 		return
 	}
-	for _, d := range c.images {
-		about(c.o, timeline.Subject{Kind: timeline.Image, ID: d.Value}, f)
+	for _, digest := range c.images {
+		about(c.o, timeline.Subject{Kind: timeline.Image, ID: digest}, f)
 	}
 }
 
@@ -71,10 +71,10 @@ func (c *contentList) cover() {
 		kinds = append(kinds, kind)
 	}
 	slices.Sort(kinds)
-	for _, d := range c.images {
+	for _, digest := range c.images {
 		for _, kind := range kinds {
 			c.o.Cover(timeline.Coverage{
-				Subject: timeline.Subject{Kind: timeline.Image, ID: d.Value}, Topic: timeline.Topic(kind),
+				Subject: timeline.Subject{Kind: timeline.Image, ID: digest}, Topic: timeline.Topic(kind),
 				Span: timeline.Always(), Whole: true, Why: "a content list of exactly this digest",
 			})
 		}
@@ -127,7 +127,7 @@ func (c *contentList) statement(v value) value {
 	}
 	for s := range v.get("subject").elements() {
 		if digest := timeline.SHA256(s.get("digest", "sha256").text()); digest != "" {
-			c.of(digest, timeline.NoRole)
+			c.of(digest)
 		}
 	}
 	return v.get("predicate")

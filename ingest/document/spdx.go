@@ -63,7 +63,7 @@ func readSPDX(d *evidence.Doc, o *evidence.Out) error {
 			}
 		}
 		if len(c.images) == 0 {
-			c.of(v.get("documentNamespace").text(), timeline.NoRole)
+			c.of(v.get("documentNamespace").text())
 		}
 		for p := range packages.elements() {
 			c.spdxPackage(p, roots[p.get("SPDXID").text()])
@@ -101,17 +101,17 @@ func (c *contentList) spdxImage(p value) {
 	if !isImage {
 		return
 	}
-	c.of(p.get("versionInfo").text(), timeline.NoRole)
-	c.of(purl, timeline.NoRole)
-	c.of(p.get("name").text(), timeline.NoRole)
+	c.of(p.get("versionInfo").text())
+	c.of(purl)
+	c.of(p.get("name").text())
 	for _, d := range spdxChecksums(p) {
-		c.of(d.Value, timeline.NoRole)
+		c.of(d.Value)
 	}
 	for _, text := range p.get("attributionTexts").texts() { // Trivy
 		if digest, ok := strings.CutPrefix(text, "ImageID: "); ok {
-			c.of(digest, timeline.Config)
+			c.of(digest)
 		} else if ref, ok := strings.CutPrefix(text, "RepoDigest: "); ok {
-			c.of(ref, timeline.NoRole)
+			c.of(ref)
 		}
 	}
 }
