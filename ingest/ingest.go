@@ -195,6 +195,7 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 	}
 	var in io.Reader = g.opt.Stdin
 	var f *os.File
+	regular := false
 	if path != "-" {
 		var err error
 		if f, err = os.Open(path); err != nil {
@@ -202,11 +203,19 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 		}
 		defer f.Close()
 		in = f
-		if known, err := g.known(f, info); err != nil || known != nil {
+		st, err := f.Stat()
+		if err != nil {
+			return File{}, fmt.Errorf("ingest: %w", err)
+		}
+		if regular = st.Mode().IsRegular(); regular { // a pipe can be read once
+			known, err := g.known(f, st.Size(), info)
 			if err != nil {
 				return File{}, fmt.Errorf("ingest %s: %w", path, err)
 			}
-			return *known, nil
+			if known != nil {
+				g.progress(st.Size())
+				return *known, nil
+			}
 		}
 	}
 	w, err := g.db.Begin()
@@ -214,10 +223,8 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 		return File{}, err
 	}
 	s := &source{g: g, ctx: ctx, w: w, info: info, from: from, jobs: from.jobs}
-	if f != nil {
-		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
-			s.file = f
-		}
+	if regular {
+		s.file = f
 	}
 	if err := s.read(in); err != nil {
 		return File{}, errors.Join(fmt.Errorf("ingest %s: %w", path, err), w.Discard())
@@ -231,12 +238,8 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 
 // known hashes a file before it is read when the timeline has a source of the
 // same size; the same bytes read in the same way change nothing.
-func (g *ingester) known(f *os.File, info timeline.SourceInfo) (*File, error) {
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if same, err := g.db.Sizes(st.Size()); err != nil || !same {
+func (g *ingester) known(f *os.File, size int64, info timeline.SourceInfo) (*File, error) {
+	if same, err := g.db.Sizes(size); err != nil || !same {
 		return nil, err
 	}
 	h := sha256.New()
@@ -256,15 +259,19 @@ func (g *ingester) known(f *os.File, info timeline.SourceInfo) (*File, error) {
 
 // counter hashes and counts what is read of a source.
 type counter struct {
-	r io.Reader
-	h hash.Hash
-	n int64
-	g *ingester
+	ctx context.Context
+	r   io.Reader
+	h   hash.Hash
+	n   int64
+	g   *ingester
 
 	quiet bool // progress is told where the file is read otherwise
 }
 
 func (c *counter) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := c.r.Read(p)
 	c.h.Write(p[:n])
 	c.n += int64(n)

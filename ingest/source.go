@@ -45,7 +45,7 @@ type source struct {
 
 // read reads the whole source and fills in its description.
 func (s *source) read(in io.Reader) error {
-	s.in = &counter{r: in, h: sha256.New(), g: s.g}
+	s.in = &counter{ctx: s.ctx, r: in, h: sha256.New(), g: s.g}
 	s.budget.packed = func() int64 { return s.in.n }
 	s.info.First, s.info.Last = timeline.Beginning, timeline.Forever
 	if s.from.copyOf != "" {

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"archive/zip"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ func (s *source) zipFile(at where) error {
 	if err != nil {
 		return err
 	}
-	in := &progressAt{r: s.file, left: st.Size(), g: s.g}
+	in := &progressAt{ctx: s.ctx, r: s.file, left: st.Size(), g: s.g}
 	s.budget.packed = st.Size
 	s.in.quiet = true
 	n, err := directorySize(s.file, st.Size())
@@ -35,12 +36,16 @@ func (s *source) zipFile(at where) error {
 
 // progressAt tells the progress of a file that is read here and there.
 type progressAt struct {
+	ctx  context.Context
 	r    io.ReaderAt
 	left int64
 	g    *ingester
 }
 
 func (p *progressAt) ReadAt(b []byte, off int64) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := p.r.ReadAt(b, off)
 	step := min(int64(n), p.left)
 	p.left -= step

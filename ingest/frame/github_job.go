@@ -19,6 +19,7 @@ type githubJob struct {
 	started bool // the runner's first line was seen
 	named   bool // its name was seen: the job is set up
 	ended   bool // the runner's clean-up was seen
+	torn    bool // a job began before the last one had ended
 	steps   int
 
 	hosted  bool // a hosted runner dies with its job
@@ -84,7 +85,8 @@ func (j *githubJob) line(l *evidence.Line, s *evidence.Stream, o *evidence.Out) 
 func (j *githubJob) phase(text []byte, o *evidence.Out) {
 	switch {
 	case bytes.HasPrefix(text, []byte("Current runner version: '")):
-		j.started = true
+		j.torn = j.torn || j.started && !j.ended
+		j.started, j.ended = true, false
 	case bytes.HasPrefix(text, []byte(completeJobName)):
 		j.named = true
 		j.link(o)
