@@ -23,6 +23,17 @@ var DistInfo = evidence.Format{
 	Sample: "pip 24.2 run for this project",
 	Claim:  claimDistInfo,
 	Read:   readDistInfo,
+	Place:  placeDistInfo,
+	Topic:  timeline.PyPI,
+}
+
+// placeDistInfo leaves out the files that hold no event, licences among them.
+func placeDistInfo(path string) bool {
+	if !strings.HasSuffix(path, "/METADATA") && !strings.HasSuffix(path, "/RECORD") && !strings.HasSuffix(path, "/direct_url.json") {
+		return false
+	}
+	_, _, file, ok := distInfoFolder(path)
+	return ok && strings.IndexByte(file, '/') < 0
 }
 
 // distInfoFolder finds the distribution whose folder a path lies in. Content
@@ -61,8 +72,8 @@ func readDistInfo(d *evidence.Doc, o *evidence.Out) error {
 	return nil
 }
 
-// readMetadata takes name and version from the headers; the folder's where
-// they are missing.
+// readMetadata takes name and version from the headers; where they are missing
+// the artifact that the folder names, "" for none.
 //
 //	Metadata-Version: 2.1
 //	Name: litellm
@@ -93,6 +104,10 @@ func readMetadata(d *evidence.Doc, o *evidence.Out, artifact string) {
 		artifact = timeline.PURL("pypi", "", string(name), string(version))
 	} else {
 		onLine(d, o, 0)
+	}
+	if artifact == "" {
+		o.Skip("no name and version")
+		return
 	}
 	o.Emit(timeline.Present, nil, timeline.Item{Artifact: artifact})
 }

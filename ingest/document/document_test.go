@@ -15,7 +15,7 @@ import (
 
 // all lists the formats of this package.
 var all = []evidence.Format{
-	Container, Image, DockerList, Pods, DistInfo, Freeze, Requirements, PipShow, PipList, PipReport, PyProject, UVLock, PoetryLock, PyLock,
+	Container, Image, DockerList, Pods, DistInfo, EggInfo, CondaMeta, NodePackage, DpkgStatus, APKInstalled, Freeze, Requirements, PipShow, PipList, PipReport, PyProject, UVLock, PoetryLock, PyLock,
 	CycloneDX, SPDX, ImageIndex, ImageManifest, ImageConfig,
 	GitHubRun, GitHubJobs, HTTPAnswer, GitHubWorkflow,
 }

@@ -38,6 +38,11 @@ func FuzzPods(f *testing.F)          { fuzz(f, Pods, "p.json") }
 func FuzzMetadata(f *testing.F)      { fuzz(f, DistInfo, "x-1.0.dist-info/METADATA") }
 func FuzzRecord(f *testing.F)        { fuzz(f, DistInfo, "x-1.0.dist-info/RECORD") }
 func FuzzDirectURL(f *testing.F)     { fuzz(f, DistInfo, "x-1.0.dist-info/direct_url.json") }
+func FuzzEggInfo(f *testing.F)       { fuzz(f, EggInfo, "x-1.0.egg-info/PKG-INFO") }
+func FuzzCondaMeta(f *testing.F)     { fuzz(f, CondaMeta, "conda-meta/x-1.0-0.json") }
+func FuzzNodePackage(f *testing.F)   { fuzz(f, NodePackage, "node_modules/x/package.json") }
+func FuzzDpkgStatus(f *testing.F)    { fuzz(f, DpkgStatus, "var/lib/dpkg/status") }
+func FuzzAPKInstalled(f *testing.F)  { fuzz(f, APKInstalled, "lib/apk/db/installed") }
 func FuzzFreeze(f *testing.F)        { fuzz(f, Freeze, "freeze.txt") }
 func FuzzRequirements(f *testing.F)  { fuzz(f, Requirements, "requirements.txt") }
 func FuzzPipShow(f *testing.F)       { fuzz(f, PipShow, "show.txt") }

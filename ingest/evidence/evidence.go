@@ -113,6 +113,12 @@ type Format struct {
 	Asks func(command string) []timeline.Item
 
 	Read func(d *Doc, o *Out) error // document
+
+	// Place tells from its path alone that a file lists what is installed where
+	// it lies: of the layers of an image only such files are opened. Topic is
+	// the kind of packages that it lists.
+	Place func(path string) bool
+	Topic timeline.Topic
 }
 
 // Head is the beginning of a source or archive member.
