@@ -173,6 +173,9 @@ func toolSamples(t *testing.T) []*sampleFile {
 			for i, l := range s.lines {
 				s.lines[i] = strings.TrimRight(l, "\r")
 			}
+			if len(f.Fields) > 0 && !standAlone(s.lines) {
+				continue
+			}
 			samples = append(samples, s)
 		}
 	}
@@ -188,6 +191,15 @@ func toolSamples(t *testing.T) []*sampleFile {
 		}
 	}
 	return samples
+}
+
+// standAlone reports whether each line is a record or text of its own; others
+// are read by the records in them, which no frame holds.
+func standAlone(lines []string) bool {
+	return !slices.ContainsFunc(lines, func(l string) bool {
+		l = strings.TrimSpace(l)
+		return l == "" || strings.ContainsRune("{[}]\"", rune(l[0])) && !json.Valid([]byte(l))
+	})
 }
 
 func compose(t *testing.T, w wrapping, samples []*sampleFile) {

@@ -37,6 +37,8 @@ var Formats = []evidence.Format{
 	tool.CRIO,
 	tool.Echo,
 	tool.GitHubAction,
+	document.DockerEvents,
+	document.PodmanEvents,
 
 	document.Container,
 	document.Image,

@@ -181,7 +181,11 @@ func (s *source) member(r io.Reader, at where) error {
 		return s.document(f, h, d, l)
 	}
 	s.begin(l, f, h)
-	if err := s.feed(l, d, at.from); err != nil {
+	feed := s.feed
+	if f != nil && len(f.Fields) > 0 {
+		feed = s.records
+	}
+	if err := feed(l, d, at.from); err != nil {
 		return err
 	}
 	return s.finish(l)
@@ -249,11 +253,19 @@ func (s *source) begin(l *log, f *evidence.Format, h *evidence.Head) {
 func (s *source) claim(h *evidence.Head) *evidence.Format {
 	for i := range Formats {
 		f := &Formats[i]
-		if s.g.opt.Format != "" && f.Name == s.g.opt.Format || s.g.opt.Format == "" && f.Claim != nil && f.Claim(h) {
+		if s.g.opt.Format != "" && f.Name == s.g.opt.Format || s.g.opt.Format == "" && claims(f, h) {
 			return f
 		}
 	}
 	return nil
+}
+
+// claims reports whether a source with this head is of the format.
+func claims(f *evidence.Format, h *evidence.Head) bool {
+	if len(f.Fields) > 0 {
+		return f.ClaimsRecords(h)
+	}
+	return f.Claim != nil && f.Claim(h)
 }
 
 func (s *source) document(f *evidence.Format, h *evidence.Head, d *decoded, l *log) error {

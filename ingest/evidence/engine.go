@@ -22,7 +22,8 @@ type Machine struct {
 	first   [256][]int // frames by the first byte of a line
 	tools   []Tooling
 	starts  [1 << 16][]start // tools by the first two bytes of a line
-	command []int            // tools that read echoed commands
+	records recordTable
+	command []int // tools that read echoed commands
 	asks    func(command string) []timeline.Item
 }
 
@@ -46,6 +47,7 @@ func NewMachine(formats []Format) *Machine {
 				key := int(w[0])<<8 | int(w[1])
 				m.starts[key] = append(m.starts[key], start{[]byte(w), len(m.tools)})
 			}
+			m.records.add(&f, len(m.tools))
 			if f.Commands {
 				m.command = append(m.command, len(m.tools))
 			}
@@ -247,6 +249,9 @@ func (r *Reading) tool(l *Line, s *Stream) {
 		text = text[1:]
 	}
 	if len(text) < 2 {
+		return
+	}
+	if text[0] == '{' && r.objects(text, l, s) {
 		return
 	}
 	asked := uint64(0)

@@ -91,7 +91,8 @@ type Format struct {
 	Sample string // where its sample comes from
 
 	// Claim tells from the head of a source that it is of this format. Claims
-	// are unambiguous. A tool has none: it stands in any frame, or in none.
+	// are unambiguous. A tool has none: it stands in any frame, or in none; that
+	// of a tool with Fields only narrows what its records claim.
 	Claim func(h *Head) bool
 
 	// First lists the bytes that a line of the frame can start with.
@@ -104,6 +105,11 @@ type Format struct {
 	// Starts lists the words that a tool's lines start with, blanks before them
 	// ignored; two bytes at least each.
 	Starts []string
+	// Fields lists sets of names: a JSON object that has all names of one set at
+	// its top is given to the tool as one line. Lists names the arrays that hold
+	// such objects in an envelope. See records.go.
+	Fields [][]string
+	Lists  []string
 	// Commands tells that the tool reads echoed commands (Line.Echo) too.
 	Commands bool
 	Tool     func() Parser // tool

@@ -26,7 +26,8 @@ func JSONFields(text []byte) Fields { return Fields{rest: skipBlank(text)} }
 func (f *Fields) Whole() bool { return f.whole }
 
 // Next goes to the next field. It returns false at the end of the object, and
-// where the text is no JSON.
+// where the text is no JSON; Key and Value then hold the last field, of which
+// Value may be cut off.
 func (f *Fields) Next() bool {
 	open := byte(',')
 	if !f.begun {
@@ -53,6 +54,7 @@ func (f *Fields) Next() bool {
 	f.rest = skipBlank(f.rest[1:])
 	n = valueLen(f.rest)
 	if n == 0 {
+		f.Value = f.rest
 		return false
 	}
 	f.Value = f.rest[:n]
