@@ -113,8 +113,10 @@ func (e *containerEvent) imageEvent(o *evidence.Out) {
 }
 
 // engineKinds are the things that events are of.
-var engineKinds = map[string]bool{"container": true, "image": true, "network": true, "volume": true, "plugin": true, "daemon": true, "pod": true,
-	"system": true, "secret": true, "service": true, "node": true, "config": true, "builder": true, "machine": true, "artifact": true}
+var engineKinds = map[string]bool{
+	"container": true, "image": true, "network": true, "volume": true, "plugin": true, "daemon": true, "pod": true,
+	"system": true, "secret": true, "service": true, "node": true, "config": true, "builder": true, "machine": true, "artifact": true,
+}
 
 // parseText reads an event as it is printed. separator tells the two engines
 // apart: it stands between date and time.

@@ -74,32 +74,82 @@ var tokenUser = regexp.MustCompile(`([a-z][a-z0-9+.-]*://)[^/\s:@]{16,}@`)
 // pemBlock is a key in PEM.
 var pemBlock = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----.*`)
 
-// maySecret lists what a text must hold for a secret to be in it, so that most
-// texts cost no regular expression.
-var maySecret = []string{"=", ":", "sk-", "gh", "glpat", "xox", "AKIA", "ASIA", "AIza", "pypi-", "npm_", "hf_", "dckr", "eyJ", "earer", "asic", "BEGIN"}
+// suspicion says which patterns a text could match.
+type suspicion uint8
+
+const (
+	suspectField suspicion = 1 << iota
+	suspectHeader
+	suspectShape
+	suspectKey
+	suspectAll = suspectField | suspectHeader | suspectShape | suspectKey
+)
+
+// mention is a word, in lower case, without which a pattern does not match.
+type mention struct {
+	word string
+	of   suspicion
+}
+
+// mentions are the words by their first byte: most texts hold none and cost no
+// regular expression.
+var mentions = func() (table [128][]mention) {
+	for of, words := range map[suspicion][]string{
+		suspectField:  {"passw", "secret", "token", "key", "credential", "auth"},
+		suspectHeader: {"bearer ", "basic "},
+		suspectShape:  {"sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "akia", "asia", "aiza", "pypi-", "npm_", "hf_", "dckr_pat_", "eyj"},
+		suspectKey:    {"-----begin "},
+	} {
+		for _, w := range words {
+			table[w[0]] = append(table[w[0]], mention{w, of})
+		}
+	}
+	return table
+}()
+
+// suspect looks for the mentions in a text. A text that is not ASCII may spell
+// them in other letters, and is suspected of everything.
+func suspect(s string) (found suspicion) {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 0x80 {
+			return suspectAll
+		}
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		for _, m := range mentions[c] {
+			if rest := s[i:]; found&m.of == 0 && len(rest) >= len(m.word) && rest[1]|0x20 == m.word[1]|0x20 && strings.EqualFold(rest[:len(m.word)], m.word) {
+				found |= m.of
+			}
+		}
+	}
+	return found
+}
 
 // Redact hides secret values in text. It stands where strings leave a parser,
 // so nothing that is stored, printed or logged holds one; only names of
 // secrets are kept.
-func Redact(s string) string {
-	found := false
-	for _, w := range maySecret {
-		if strings.Contains(s, w) {
-			found = true
-			break
-		}
-	}
-	if !found {
-		return s
-	}
+func Redact(s string) string { return redact(s, suspect(s)) }
+
+func redact(s string, of suspicion) string {
 	if strings.Contains(s, "://") && strings.Contains(s, "@") {
 		s = userInfo.ReplaceAllString(s, "${1}"+hidden+"@")
 		s = tokenUser.ReplaceAllString(s, "${1}"+hidden+"@")
 	}
-	s = authHeader.ReplaceAllString(s, "$1 "+hidden)
-	s = secretShapes.ReplaceAllString(s, hidden)
-	s = pemBlock.ReplaceAllString(s, hidden)
-	return secretFields.ReplaceAllStringFunc(s, redactField)
+	if of&suspectHeader != 0 {
+		s = authHeader.ReplaceAllString(s, "$1 "+hidden)
+	}
+	if of&suspectShape != 0 {
+		s = secretShapes.ReplaceAllString(s, hidden)
+	}
+	if of&suspectKey != 0 {
+		s = pemBlock.ReplaceAllString(s, hidden)
+	}
+	if of&suspectField != 0 {
+		s = secretFields.ReplaceAllStringFunc(s, redactField)
+	}
+	return s
 }
 
 // redactField hides the value of a field unless it cannot be one: a masked
@@ -108,7 +158,7 @@ func redactField(field string) string {
 	m := secretFields.FindStringSubmatch(field)
 	v := m[2]
 	if strings.HasPrefix(v, "***") || strings.HasPrefix(v, "$") || strings.HasPrefix(v, hidden) || strings.HasPrefix(v, "[") ||
-		v == "true" || v == "false" || v == "null" || strings.HasPrefix(v, "=") {
+		strings.EqualFold(v, "bearer [redacted") || strings.EqualFold(v, "basic [redacted") || v == "true" || v == "false" || v == "null" || strings.HasPrefix(v, "=") {
 		return field
 	}
 	return m[1] + hidden
