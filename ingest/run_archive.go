@@ -93,8 +93,8 @@ func numbered(base string) (number int, name string, ok bool) {
 }
 
 // runJobs finds the jobs of run archives among the members, by folder: a
-// folder is a job's when it holds system.txt or the step that every job begins
-// with.
+// folder is a job's when it holds the step that every job begins with, or
+// system.txt and has a whole-job file beside it.
 func runJobs(all []member) map[string]*jobFiles {
 	jobs := map[string]*jobFiles{} // by the path of the job's folder
 	of := func(folder string) *jobFiles {
@@ -113,10 +113,10 @@ func runJobs(all []member) map[string]*jobFiles {
 		}
 		if base == "system.txt" {
 			of(dir).system = i
-			known[dir] = true
 		}
 	}
 	for folder, j := range jobs {
+		known[folder] = known[folder] || j.system >= 0 && j.whole >= 0
 		if !known[folder] {
 			j.steps = nil
 		}
@@ -257,8 +257,10 @@ func (r *runMembers) choose(m member) (job string, skip bool) {
 		return "", false
 	}
 	if base == "system.txt" {
-		r.known[dir] = true
-		return dir, false
+		if r.known[dir] = r.known[dir] || r.whole[dir]; r.known[dir] {
+			return dir, false
+		}
+		return "", false
 	}
 	if base == "1_Set up job.txt" {
 		r.known[dir] = true
