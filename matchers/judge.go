@@ -84,7 +84,7 @@ func (q *question) exactly(j judged, image bool, rule, what string, cite Cite) j
 	j.rule = rule
 	j.verdict = exact(j.Action, image)
 	j.ask = asks(j.Action) && j.Action != timeline.Require
-	j.because = fmt.Sprintf("%s %s, which the incident lists", verb(j.Action), what)
+	j.because = fmt.Sprintf("%s %s, %s", verb(j.Action), what, q.lists())
 	if w := q.during(j.channel, j.Span); w == nil && len(q.windows[j.channel]) > 0 {
 		j.because += "; outside its window, but an exact match counts at any time"
 	}
@@ -93,6 +93,15 @@ func (q *question) exactly(j judged, image bool, rule, what string, cite Cite) j
 		j.because += "; sources dispute it"
 	}
 	return j
+}
+
+// lists says who names what was found: an incident, or a question of the user's
+// own.
+func (q *question) lists() string {
+	if strings.HasPrefix(q.inc.ID, "pkg:") {
+		return "which is what was asked for"
+	}
+	return "which the incident lists"
 }
 
 func verb(a timeline.Action) string {

@@ -34,6 +34,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
+			"truncate": truncate,
 			"hold":     hold,
 			"hostile":  hostile,
 			"harmless": harmless,
@@ -65,6 +66,20 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// truncate FILE COPY BYTES makes a copy of the first bytes of a file.
+func truncate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: truncate FILE COPY BYTES")
+	}
+	n, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	data := ts.ReadFile(args[0])
+	if n >= len(data) {
+		ts.Fatalf("%s has %d bytes alone", args[0], len(data))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(data[:n]), 0o600))
 }
 
 // hold DIR writes the case in DIR, as another pulltrail would, until the story
