@@ -16,7 +16,7 @@ export CGO_ENABLED = 1
 FUZZTIME ?= 5s
 
 # Everything that is tested: "./..." leaves testdata out, so what is Go there is named.
-PACKAGES := ./... $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(wildcard testdata/*/*.go)))))
+PACKAGES := ./... $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(wildcard testdata/*/*.go testdata/*/*/*.go)))))
 
 .PHONY: all demo test lint fmt bench fuzz update clean help need
 

@@ -199,3 +199,47 @@ func without(t *testing.T, r *zip.Reader, leave int) []byte {
 	}
 	return b.Bytes()
 }
+
+// TestLeaveRunsOut keeps some of the files of a run, records and logs, in every
+// combination: as long as one is left that names the run, the answer must not
+// be 0. A run of which nothing at all is left is not known to anybody.
+func TestLeaveRunsOut(t *testing.T) {
+	h := newHalf(t, "complete")
+	runs := map[string][]string{}
+	for _, f := range h.files() {
+		if name, _, ok := strings.Cut(filepath.Base(f), "."); ok && strings.Contains(f, "github") {
+			runs[name] = append(runs[name], f)
+		}
+	}
+	if len(runs) != 3 {
+		t.Fatalf("%d runs: the walk is broken", len(runs))
+	}
+	for run, files := range runs {
+		for kept := 1; kept < 1<<len(files)-1; kept++ {
+			var left []string
+			whole := map[string][]byte{}
+			for i, f := range files {
+				if kept&(1<<i) != 0 {
+					left = append(left, filepath.Base(f))
+					continue
+				}
+				data, err := os.ReadFile(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				whole[f] = data
+				if err := os.Remove(f); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if code, out := h.answer(h.steps); code == exitOK {
+				t.Errorf("%s: with %v alone still exit 0:\n%s", run, left, out)
+			}
+			for f, data := range whole {
+				if err := os.WriteFile(f, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}

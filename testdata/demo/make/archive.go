@@ -133,8 +133,10 @@ func (r *run) play(i int) timedJob {
 		last := &t.steps[len(t.steps)-1]
 		last.lines = append(last.lines, line{at.Add(3120700), "##[error]Process completed with exit code 1."})
 	}
-	add("Post Run actions/checkout@v4", []string{"Post job cleanup.", "[command]/usr/bin/git version", "git version 2.51.0",
-		"[command]/usr/bin/git config --local --unset-all http.https://github.com/.extraheader"}, 0.3)
+	add("Post Run actions/checkout@v4", []string{
+		"Post job cleanup.", "[command]/usr/bin/git version", "git version 2.51.0",
+		"[command]/usr/bin/git config --local --unset-all http.https://github.com/.extraheader",
+	}, 0.3)
 	add("Complete job", []string{"Cleaning up orphan processes"}, 0.1)
 	t.to = at
 	return t

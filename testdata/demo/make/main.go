@@ -24,14 +24,22 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: make DIR")
 		os.Exit(2)
 	}
+	if err := writeAll(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "make:", err)
+		os.Exit(1)
+	}
+}
+
+// writeAll writes what is made of both halves below dir.
+func writeAll(dir string) error {
 	for half, runs := range map[string][]run{"complete": complete, "incident": incident} {
 		for _, r := range runs {
-			if err := r.write(filepath.Join(os.Args[1], half, "github")); err != nil {
-				fmt.Fprintln(os.Stderr, "make:", err)
-				os.Exit(1)
+			if err := r.write(filepath.Join(dir, half, "github")); err != nil {
+				return err
 			}
 		}
 	}
+	return nil
 }
 
 // run is one attempt of a workflow run.

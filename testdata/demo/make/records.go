@@ -41,11 +41,13 @@ func (r *run) runRecord(end time.Time) []byte {
 		Previous     any            `json:"previous_attempt_url"`
 		Commit       map[string]any `json:"head_commit"`
 		Repository   map[string]any `json:"repository"`
-	}{r.id, "ci", "main", r.commit(), ".github/workflows/ci.yml", r.subject, r.id % 997, "push", "completed", r.conclusion(), 9000 + r.id%7,
+	}{
+		r.id, "ci", "main", r.commit(), ".github/workflows/ci.yml", r.subject, r.id % 997, "push", "completed", r.conclusion(), 9000 + r.id%7,
 		url, fmt.Sprintf("https://github.com/%s/actions/runs/%d", r.repo, r.id),
 		stamp(r.created()), stamp(end.Add(4 * time.Second)), r.attempt, stamp(r.at()), url + "/jobs", url + "/logs", previous,
 		map[string]any{"id": r.commit(), "message": r.subject},
-		map[string]any{"id": 78, "name": path.Base(r.repo), "full_name": r.repo, "private": true}})
+		map[string]any{"id": 78, "name": path.Base(r.repo), "full_name": r.repo, "private": true},
+	})
 }
 
 // created is when the run was made; a later attempt keeps that time.
@@ -98,8 +100,12 @@ func (r *run) jobsRecord(a *archive) []byte {
 	}{Total: len(a.jobs)}
 	for i, t := range a.jobs {
 		id := r.id*3 + int64(r.attempt*10+i)
-		j := jobRecord{id, r.id, r.attempt, "ci", r.commit(), t.name, "completed", "success", stamp(t.from.Add(-time.Second)), stamp(t.to.Add(time.Second)), nil,
-			fmt.Sprintf("https://github.com/%s/actions/runs/%d/job/%d", r.repo, r.id, id), []string{"ubuntu-24.04"}, runner(r, i), "GitHub Actions"}
+		j := jobRecord{
+			id, r.id, r.attempt, "ci", r.commit(), t.name, "completed", "success", stamp(t.from.Add(-time.Second)), stamp(t.to.Add(time.Second)), nil,
+			fmt.Sprintf("https://github.com/%s/actions/runs/%d/job/%d", r.repo, r.id, id),
+			[]string{"ubuntu-24.04"},
+			runner(r, i), "GitHub Actions",
+		}
 		if t.failed {
 			j.Conclusion = "failure"
 		}
