@@ -59,8 +59,9 @@ func Responder(w io.Writer, form string, r *matchers.Result, asOf string) error 
 		"md": Markdown, "span": span, "where": func(e Evidence) string { return where(&e) }, "sorted": func(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) },
 		"meaning": func(v string) string { return meaning[v] }, "of": d.of, "window": window, "who": func(f Finding) string { return who(&f) },
 		"decisive": func(f Finding) *Evidence { return f.decisive() }, "gaps": func() []Gap { return grouped(d.Coverage.Gaps) }, "channels": func(f Finding) []channelRow { return channelRows(&f) }, "brief": brief,
-		"take": func(n int, e []Evidence) []Evidence { return e[:min(n, len(e))] },
-		"cite": func(c matchers.Cite) string { return cite(r.Incident, c) },
+		"chronology": func() []moment { return chronology(r) },
+		"take":       func(n int, e []Evidence) []Evidence { return e[:min(n, len(e))] },
+		"cite":       func(c matchers.Cite) string { return cite(r.Incident, c) },
 	}).ParseFS(templates, "templates/responder.md.tmpl")
 	if err != nil {
 		return fmt.Errorf("report responder: %w", err)

@@ -74,16 +74,15 @@ func (a *app) demo(ctx context.Context, dir string) error {
 		return err
 	}
 	fmt.Fprintf(a.out, `
-The report is %s. In the other half of the evidence nothing is missing:
+The report is %s. In the other half of the evidence nothing is missing, and nothing came:
 'pulltrail match litellm-1.107.0 --case complete.case' ends with exit code %d.
 
 What to type next:
   cd %s%s
-  pulltrail explain prod-3                  every line behind a verdict
-  pulltrail explain prod-7                  why a moving tag is clear here
-  pulltrail coverage litellm-1.107.0        what was not seen, and how to close it
-  pulltrail match pkg:pypi/lite-llm@1.107.0 a question of your own
-  pulltrail match litellm-1.107.0 --case complete.case; echo $?
+  pulltrail explain prod-3                    every line behind a verdict
+  pulltrail explain prod-7                    why a moving tag is clear here
+  pulltrail coverage litellm-1.107.0          what was not seen, and how to close it
+  pulltrail match pkg:pypi/lite-llm@1.107.0   a question of your own
 `, reports.Text(filepath.Join(dir, "responder.md")), code, reports.Text(dir), self)
 	return nil
 }
