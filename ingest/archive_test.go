@@ -157,8 +157,10 @@ func TestArchives(t *testing.T) {
 		{"zip in tar.gz", gz(tarOf(file{"z.zip", zipOf(log, more)})), timeline.Read, "", []string{idna + "in!z.zip!a.log:2", requests + "in!z.zip!b/c.log:1"}},
 		{"stored zip in tar", tarOf(file{"z.zip", zipSized(log, more)}), timeline.Read, "", []string{idna + "in!z.zip!a.log:2", requests + "in!z.zip!b/c.log:1"}},
 		{"gzip in zip in zip", zipOf(file{"z.zip", zipOf(file{"a.gz", gz(log.data)})}), timeline.Read, "", []string{idna + "in!z.zip!a.gz:2"}},
-		{"numbered files of no run", zipOf(file{"b/system.txt", log.data}, file{"b/1_x.txt", log.data}, file{"b/2_y.txt", more.data}), timeline.Read, "",
-			[]string{idna + "in!b/1_x.txt:2", idna + "in!b/system.txt:2", requests + "in!b/2_y.txt:1"}},
+		{
+			"numbered files of no run", zipOf(file{"b/system.txt", log.data}, file{"b/1_x.txt", log.data}, file{"b/2_y.txt", more.data}), timeline.Read, "",
+			[]string{idna + "in!b/1_x.txt:2", idna + "in!b/system.txt:2", requests + "in!b/2_y.txt:1"},
+		},
 		{"empty member", zipOf(log, file{"empty", nil}), timeline.Read, "", []string{idna + "in!a.log:2"}},
 		{"foreign", []byte("\x28\xb5\x2f\xfd0000"), timeline.Unread, "zstd data is not read", nil},
 		{"empty zip", zipOf(), timeline.Unread, "no format claims it", nil},
