@@ -39,6 +39,8 @@ var Formats = []evidence.Format{
 	tool.GitHubAction,
 	document.DockerEvents,
 	document.PodmanEvents,
+	document.DistributionNotification,
+	document.ACREventGrid,
 
 	document.Container,
 	document.Image,
