@@ -41,11 +41,13 @@ var Formats = []evidence.Format{
 	document.PodmanEvents,
 	document.DistributionNotification,
 	document.ACREventGrid,
+	document.KubernetesEvents,
 
 	document.Container,
 	document.Image,
 	document.DockerList,
 	document.Pods,
+	document.KubernetesEventsYAML,
 	document.DistInfo,
 	document.EggInfo,
 	document.CondaMeta,

@@ -34,6 +34,7 @@ func FuzzContainer(f *testing.F)     { fuzz(f, Container, "c.json") }
 func FuzzImage(f *testing.F)         { fuzz(f, Image, "i.json") }
 func FuzzDockerList(f *testing.F)    { fuzz(f, DockerList, "ps.txt") }
 func FuzzPipReport(f *testing.F)     { fuzz(f, PipReport, "r.json") }
+func FuzzEventsYAML(f *testing.F)    { fuzz(f, KubernetesEventsYAML, "e.yaml") }
 func FuzzPods(f *testing.F)          { fuzz(f, Pods, "p.json") }
 func FuzzMetadata(f *testing.F)      { fuzz(f, DistInfo, "x-1.0.dist-info/METADATA") }
 func FuzzRecord(f *testing.F)        { fuzz(f, DistInfo, "x-1.0.dist-info/RECORD") }

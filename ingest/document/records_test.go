@@ -10,7 +10,7 @@ import (
 )
 
 // recordTools are the tools of this package.
-var recordTools = []evidence.Format{DockerEvents, PodmanEvents, DistributionNotification, ACREventGrid}
+var recordTools = []evidence.Format{DockerEvents, PodmanEvents, DistributionNotification, ACREventGrid, KubernetesEvents}
 
 // TestRecordClaims reads the samples of every tool of records against all
 // other formats: what starts with a record is claimed by its own tool alone.
@@ -118,3 +118,4 @@ func FuzzDockerEvents(f *testing.F)             { fuzzRecords(f, DockerEvents) }
 func FuzzPodmanEvents(f *testing.F)             { fuzzRecords(f, PodmanEvents) }
 func FuzzDistributionNotification(f *testing.F) { fuzzRecords(f, DistributionNotification) }
 func FuzzACREventGrid(f *testing.F)             { fuzzRecords(f, ACREventGrid) }
+func FuzzKubernetesEvents(f *testing.F)         { fuzzRecords(f, KubernetesEvents) }

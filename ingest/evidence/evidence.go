@@ -153,14 +153,7 @@ func (d *Doc) LineAt(off int64) int64 {
 // LineBounds returns the 1-based line of a byte offset in Data, and where it
 // starts and ends in Data, without its end mark.
 func (d *Doc) LineBounds(off int) (no int64, start, end int) {
-	if d.starts == nil {
-		d.starts = append(d.starts, 0)
-		for i, c := range d.Data {
-			if c == '\n' {
-				d.starts = append(d.starts, i+1)
-			}
-		}
-	}
+	d.findLines()
 	i := sort.SearchInts(d.starts, off+1)
 	i = max(i, 1)
 	start, end = d.starts[i-1], len(d.Data)
@@ -171,4 +164,22 @@ func (d *Doc) LineBounds(off int) (no int64, start, end int) {
 		end--
 	}
 	return int64(i), start, end
+}
+
+// LineStart returns the offset in Data at which a 1-based line starts.
+func (d *Doc) LineStart(no int) int {
+	d.findLines()
+	return d.starts[min(max(no, 1), len(d.starts))-1]
+}
+
+func (d *Doc) findLines() {
+	if d.starts != nil {
+		return
+	}
+	d.starts = append(d.starts, 0)
+	for i, c := range d.Data {
+		if c == '\n' {
+			d.starts = append(d.starts, i+1)
+		}
+	}
 }
