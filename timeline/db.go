@@ -17,6 +17,9 @@ import (
 //go:embed schema.sql
 var schema string
 
+//go:embed indexes.sql
+var indexes string
+
 // schemaVersion is stored in PRAGMA user_version.
 const schemaVersion = 1
 
@@ -120,7 +123,7 @@ func open(dir, mode string) (*sql.DB, error) {
 	path := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.Join(dir, "timeline.db"))
 	dsn := "file:" + path + "?mode=" + mode + "&_busy_timeout=10000&_foreign_keys=off"
 	if mode == "rwc" {
-		dsn += "&_journal_mode=WAL&_synchronous=NORMAL&_txlock=immediate"
+		dsn += "&_journal_mode=WAL&_synchronous=NORMAL&_txlock=immediate&_cache_size=-32000"
 	}
 	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {

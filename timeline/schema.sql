@@ -30,7 +30,7 @@ CREATE INDEX source_size ON source (bytes) WHERE complete = 1;
 
 CREATE TABLE subject (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (kind, name)) STRICT;
 CREATE TABLE path    (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
-CREATE TABLE excerpt (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE excerpt (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT; -- what repeats soon is stored once
 
 -- Artifacts taken apart once: name and version are as timeline.Split gives them.
 CREATE TABLE artifact (
@@ -60,11 +60,7 @@ CREATE TABLE event (
   op INTEGER NOT NULL, path INTEGER NOT NULL REFERENCES path, line INTEGER NOT NULL, off INTEGER NOT NULL,
   excerpt INTEGER NOT NULL REFERENCES excerpt
 ) STRICT;
-CREATE INDEX event_bundle ON event (bundle);
-CREATE INDEX event_subject ON event (subject);
-CREATE INDEX event_source ON event (source, op);
-CREATE INDEX event_time ON event (t0);
-CREATE INDEX event_opaque ON event (action) WHERE action IN (14, 15, 16); -- contact, opaque, hold
+-- Its indexes stand in indexes.sql.
 
 CREATE TABLE op (
   source INTEGER NOT NULL REFERENCES source, number INTEGER NOT NULL, parent INTEGER NOT NULL,

@@ -3,11 +3,9 @@ package timeline
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -48,18 +46,20 @@ type SourceInfo struct {
 // flushEvery bounds how many rows one transaction holds.
 const flushEvery = 50_000
 
-// maxInterned bounds each dictionary in memory; what falls out is found again
-// in the database.
-const maxInterned = 200_000
-
 // writer is the one connection that writes, shared by all sources.
 type writer struct {
 	mu      sync.Mutex
 	conn    *sql.Conn
 	stmts   map[string]*sql.Stmt
-	intern  map[string]map[string]int64
 	pending int
 	inTx    bool
+
+	events, links, ops, skips *bulk
+	dictionaries
+
+	lastEvent int64
+	loading   bool  // a new case: the indexes of events are made when it is closed
+	broken    error // rows are lost: nothing more is written
 }
 
 func newWriter(db *sql.DB) (*writer, error) {
@@ -67,34 +67,129 @@ func newWriter(db *sql.DB) (*writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open case: %w", err)
 	}
-	return &writer{conn: conn, stmts: map[string]*sql.Stmt{}, intern: map[string]map[string]int64{}}, nil
+	w := &writer{
+		conn: conn, stmts: map[string]*sql.Stmt{},
+		events: newBulk("INSERT INTO event(id,source,action,subject,bundle,t0,t1,clock,written,op,path,line,off,excerpt)"),
+		links:  newBulk("INSERT INTO link(source,relation,a,b,t0,t1,clock,written,path,line,off,excerpt)"),
+		ops:    newBulk("INSERT OR REPLACE INTO op(source,number,parent,tool,command,state)"),
+		skips:  newBulk("INSERT INTO skip(source,path,line,off,reason,excerpt)"),
+	}
+	if err := w.start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open case: %w", err), conn.Close())
+	}
+	return w, nil
+}
+
+// start reads where the numbers of a case go on, and makes indexes that an
+// interrupted load left out.
+func (w *writer) start() error {
+	if err := w.dictionaries.open(w.last); err != nil {
+		return err
+	}
+	var err error
+	if w.lastEvent, err = w.last("event"); err != nil {
+		return err
+	}
+	var indexes int
+	if err := w.conn.QueryRowContext(context.Background(), "SELECT count(*) FROM sqlite_schema WHERE name='event_source'").Scan(&indexes); err != nil {
+		return err
+	}
+	if w.loading = indexes == 0; w.loading && w.lastEvent > 0 {
+		return w.index()
+	}
+	return nil
+}
+
+// last returns the highest number in a table, 0 when it is empty.
+func (w *writer) last(table string) (int64, error) {
+	var id sql.NullInt64
+	err := w.conn.QueryRowContext(context.Background(), "SELECT max(id) FROM "+table).Scan(&id)
+	return id.Int64, err
+}
+
+// index ends a load.
+func (w *writer) index() error {
+	w.loading = false
+	_, err := w.conn.ExecContext(context.Background(), "BEGIN;"+indexes+";COMMIT")
+	return err
 }
 
 func (w *writer) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	err := w.commit()
+	if err == nil && w.loading && w.lastEvent > 0 {
+		err = w.index()
+	}
 	for _, s := range w.stmts {
 		s.Close()
+	}
+	for _, b := range w.bulks() {
+		b.close()
 	}
 	return errors.Join(err, w.conn.Close())
 }
 
+func (w *writer) bulks() []*bulk {
+	return append(w.dictionaries.bulks(), w.events, w.links, w.ops, w.skips)
+}
+
 func (w *writer) begin() error {
-	if w.inTx {
-		return nil
+	if w.broken != nil || w.inTx {
+		return w.broken
 	}
 	_, err := w.conn.ExecContext(context.Background(), "BEGIN IMMEDIATE")
 	w.inTx = err == nil
 	return err
 }
 
-func (w *writer) commit() error {
-	if !w.inTx {
-		return nil
+// flush writes the rows that were gathered. The dictionaries in memory name
+// rows of it, so when one is lost nothing more can be written.
+func (w *writer) flush() error {
+	if err := w.begin(); err != nil {
+		return err
 	}
-	_, err := w.conn.ExecContext(context.Background(), "COMMIT")
-	w.inTx, w.pending = false, 0
+	err := w.conn.Raw(func(c any) error {
+		for _, b := range w.bulks() {
+			if err := b.write(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	w.broken = err
+	return err
+}
+
+// put gathers a row.
+func (w *writer) put(b *bulk, row ...driver.Value) error {
+	b.add(row...)
+	w.pending++
+	if !b.full() {
+		return w.broken
+	}
+	if err := w.begin(); err != nil {
+		return err
+	}
+	w.broken = w.conn.Raw(func(c any) error { return b.write(c) })
+	return w.broken
+}
+
+func (w *writer) commit() error {
+	if !w.inTx && w.pending == 0 {
+		return w.broken
+	}
+	err := w.flush()
+	if w.inTx {
+		var end error
+		if err == nil {
+			_, end = w.conn.ExecContext(context.Background(), "COMMIT")
+		} else {
+			_, end = w.conn.ExecContext(context.Background(), "ROLLBACK")
+		}
+		err = errors.Join(err, end)
+	}
+	w.inTx, w.pending, w.broken = false, 0, err
 	return err
 }
 
@@ -134,112 +229,8 @@ func (w *writer) exec(query string, args ...any) (int64, error) {
 	return r.LastInsertId()
 }
 
-// id interns a row: the cache first, then the table, then a new row. created
-// tells that the row is new.
-func (w *writer) id(table, key, find, insert string, args ...any) (id int64, created bool, err error) {
-	cache := w.intern[table]
-	if cache == nil || len(cache) >= maxInterned {
-		cache = map[string]int64{}
-		w.intern[table] = cache
-	}
-	if id, ok := cache[key]; ok {
-		return id, false, nil
-	}
-	if err := w.begin(); err != nil {
-		return 0, false, err
-	}
-	s, err := w.stmt(find)
-	if err != nil {
-		return 0, false, err
-	}
-	err = s.QueryRow(args...).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		id, err = w.exec(insert, args...)
-		created = true
-	}
-	if err == nil {
-		cache[key] = id
-	}
-	return id, created, err
-}
-
-func (w *writer) subject(s Subject) (int64, error) {
-	id, _, err := w.id("subject", s.String(), "SELECT id FROM subject WHERE kind=? AND name=?",
-		"INSERT INTO subject(kind,name) VALUES(?,?)", string(s.Kind), s.ID)
-	return id, err
-}
-
-func (w *writer) text(table, text string) (int64, error) {
-	id, _, err := w.id(table, text, "SELECT id FROM "+table+" WHERE text=?", "INSERT INTO "+table+"(text) VALUES(?)", text)
-	return id, err
-}
-
-func (w *writer) artifact(text string) (int64, error) {
-	p := Split(text)
-	id, _, err := w.id("artifact", text, "SELECT id FROM artifact WHERE text=?1 AND ?2=?2 AND ?3=?3 AND ?4=?4",
-		"INSERT INTO artifact(text,type,name,version) VALUES(?1,?2,?3,?4)", text, p.Type, p.Name, p.Version)
-	return id, err
-}
-
-func (w *writer) item(it Item) (int64, error) {
-	var digests strings.Builder
-	all := it.Digests
-	if d := Split(it.Artifact).Digest; d != "" && !slices.ContainsFunc(all, func(x Digest) bool { return x.Value == d }) {
-		all = append(slices.Clone(all), Digest{Value: d})
-	}
-	for _, d := range all {
-		digests.WriteString(d.Value + " " + string(d.Role) + "\n")
-	}
-	artifact, err := w.artifact(it.Artifact)
-	if err != nil {
-		return 0, err
-	}
-	key := strconv.FormatInt(artifact, 36) + "\x00" + it.Ref + "\x00" + digests.String()
-	id, created, err := w.id("item", key, "SELECT id FROM item WHERE artifact=? AND ref=? AND digests=?",
-		"INSERT INTO item(artifact,ref,digests) VALUES(?,?,?)", artifact, it.Ref, digests.String())
-	if err != nil || !created {
-		return id, err
-	}
-	for _, d := range all {
-		if _, err := w.exec("INSERT OR IGNORE INTO item_digest(value,item,role) VALUES(?,?,?)", d.Value, id, string(d.Role)); err != nil {
-			return 0, err
-		}
-	}
-	return id, nil
-}
-
-func (w *writer) bundle(items []Item) (int64, error) {
-	if len(items) == 0 {
-		items = []Item{{}}
-	}
-	ids := make([]int64, 0, len(items))
-	for _, it := range items {
-		id, err := w.item(it)
-		if err != nil {
-			return 0, err
-		}
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	key := make([]byte, 0, 8*len(ids))
-	for _, id := range ids {
-		key = append(strconv.AppendInt(key, id, 36), ' ')
-	}
-	id, created, err := w.id("bundle", string(key), "SELECT id FROM bundle WHERE items=?", "INSERT INTO bundle(items) VALUES(?)", string(key))
-	if err != nil || !created {
-		return id, err
-	}
-	for _, item := range ids {
-		if _, err := w.exec("INSERT INTO bundle_item(bundle,item) VALUES(?,?)", id, item); err != nil {
-			return 0, err
-		}
-	}
-	return id, nil
-}
-
 // end is the NULL of an unknown end.
-func end(ns int64) any {
+func end(ns int64) driver.Value {
 	if ns == Beginning || ns == Forever {
 		return nil
 	}
@@ -249,8 +240,9 @@ func end(ns int64) any {
 // SourceWriter takes what is read from one source. It is safe to use several
 // at once, each from one goroutine.
 type SourceWriter struct {
-	w  *writer
-	id int64
+	w      *writer
+	id     int64
+	events struct{ from, to int64 } // numbers of the first and last, 0 when there is none
 }
 
 // Begin starts a source; nothing of it is visible before Finish.
@@ -263,7 +255,7 @@ func (db *DB) Begin() (*SourceWriter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write timeline: %w", err)
 	}
-	return &SourceWriter{w, id}, nil
+	return &SourceWriter{w: w, id: id}, nil
 }
 
 // Write stores a batch.
@@ -293,8 +285,7 @@ func (s *SourceWriter) write(b *Batch) error {
 		}
 	}
 	for _, o := range b.Ops {
-		if _, err := s.w.exec("INSERT OR REPLACE INTO op(source,number,parent,tool,command,state) VALUES(?,?,?,?,?,?)",
-			s.id, o.Number, o.Parent, o.Tool, o.Command, string(o.State)); err != nil {
+		if err := s.w.put(s.w.ops, s.id, o.Number, o.Parent, o.Tool, o.Command, string(o.State)); err != nil {
 			return err
 		}
 	}
@@ -303,8 +294,7 @@ func (s *SourceWriter) write(b *Batch) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.w.exec("INSERT INTO skip(source,path,line,off,reason,excerpt) VALUES(?,?,?,?,?,?)",
-			s.id, path, k.Line, k.Offset, k.Reason, text); err != nil {
+		if err := s.w.put(s.w.skips, s.id, path, k.Line, k.Offset, k.Reason, text); err != nil {
 			return err
 		}
 	}
@@ -327,7 +317,7 @@ func (s *SourceWriter) writeCoverage(b *Batch) error {
 		if err != nil {
 			return err
 		}
-		path, err := s.w.text("path", x.Path)
+		path, err := s.w.path(x.Path)
 		if err != nil {
 			return err
 		}
@@ -349,10 +339,10 @@ func (s *SourceWriter) writeCoverage(b *Batch) error {
 }
 
 func (s *SourceWriter) origin(o Origin) (path, excerpt int64, err error) {
-	if path, err = s.w.text("path", o.Path); err != nil {
+	if path, err = s.w.path(o.Path); err != nil {
 		return 0, 0, err
 	}
-	excerpt, err = s.w.text("excerpt", o.Text)
+	excerpt, err = s.w.excerpt(o.Text)
 	return path, excerpt, err
 }
 
@@ -369,10 +359,13 @@ func (s *SourceWriter) event(e *Event) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.w.exec("INSERT INTO event(source,action,subject,bundle,t0,t1,clock,written,op,path,line,off,excerpt) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-		s.id, int64(e.Action), subject, bundle, end(e.Span.From), end(e.Span.To), string(e.Span.Clock), e.Span.Written,
-		e.Op, path, e.Line, e.Offset, text)
-	return err
+	s.w.lastEvent++
+	if s.events.from == 0 {
+		s.events.from = s.w.lastEvent
+	}
+	s.events.to = s.w.lastEvent
+	return s.w.put(s.w.events, s.w.lastEvent, s.id, int64(e.Action), subject, bundle, end(e.Span.From), end(e.Span.To),
+		string(e.Span.Clock), e.Span.Written, e.Op, path, e.Line, e.Offset, text)
 }
 
 func (s *SourceWriter) link(l *Link) error {
@@ -380,10 +373,8 @@ func (s *SourceWriter) link(l *Link) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.w.exec("INSERT INTO link(source,relation,a,b,t0,t1,clock,written,path,line,off,excerpt) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-		s.id, string(l.Relation), l.From, l.To, end(l.Span.From), end(l.Span.To), string(l.Span.Clock), l.Span.Written,
-		path, l.Line, l.Offset, text)
-	return err
+	return s.w.put(s.w.links, s.id, string(l.Relation), l.From, l.To, end(l.Span.From), end(l.Span.To),
+		string(l.Span.Clock), l.Span.Written, path, l.Line, l.Offset, text)
 }
 
 // Finish makes the source visible. When the same bytes with the same claim
@@ -461,8 +452,17 @@ func (s *SourceWriter) same(info SourceInfo) ([]oldSource, error) {
 }
 
 func (s *SourceWriter) remove(id int64) error {
+	if err := s.w.flush(); err != nil {
+		return err
+	}
 	for _, table := range tablesOfSource {
-		if _, err := s.w.exec("DELETE FROM "+table+" WHERE source=?", id); err != nil {
+		var err error
+		if table == "event" && id == s.id { // while a new case is loaded, events have no index
+			_, err = s.w.exec("DELETE FROM event WHERE +source=? AND id BETWEEN ? AND ?", id, s.events.from, s.events.to)
+		} else {
+			_, err = s.w.exec("DELETE FROM "+table+" WHERE source=?", id)
+		}
+		if err != nil {
 			return err
 		}
 	}

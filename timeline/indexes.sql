@@ -1,0 +1,9 @@
+-- The indexes of events. They are made when the first load of a case ends, or
+-- when the case is next opened for writing after a crash: sorting all rows once
+-- costs a fraction of keeping them in order row by row. Without them every
+-- query is only slower.
+CREATE INDEX event_bundle ON event (bundle);
+CREATE INDEX event_subject ON event (subject);
+CREATE INDEX event_source ON event (source, op);
+CREATE INDEX event_time ON event (t0);
+CREATE INDEX event_opaque ON event (action) WHERE action IN (14, 15, 16) -- contact, opaque, hold
