@@ -1,0 +1,111 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+)
+
+// writeGap prints a gap and, below it, what closes it.
+func writeGap(w io.Writer, g Gap) {
+	fmt.Fprintf(w, "  %s", g.Reason)
+	if g.Channel != "" {
+		fmt.Fprintf(w, " (%s)", Text(g.Channel))
+	}
+	if g.Detail != "" {
+		fmt.Fprintf(w, ": %s", Text(g.Detail))
+	}
+	fmt.Fprintln(w)
+	if g.Fix != "" {
+		fmt.Fprintf(w, "      to close it: %s\n", Text(g.Fix))
+	}
+}
+
+// CoverageText prints what was read with its denominators, then each gap with
+// what closes it.
+func CoverageText(w io.Writer, d *Document) error {
+	states := map[string]int{}
+	for _, s := range d.Coverage.Sources {
+		states[s.State]++
+	}
+	fmt.Fprintf(w, "%d subjects, %d sources: %d read, %d partial, %d unread\n", len(d.Findings), len(d.Coverage.Sources),
+		states["read"], states["partial"], states["unread"])
+	channels := map[string]int{}
+	for i := range d.Findings {
+		for c, v := range d.Findings[i].Channels {
+			if v != "unknown" {
+				channels[c]++
+			} else {
+				channels[c] += 0
+			}
+		}
+	}
+	for _, c := range slices.Sorted(maps.Keys(channels)) {
+		fmt.Fprintf(w, "  %-14s answered for %d of %d subjects\n", Text(c), channels[c], len(d.Findings))
+	}
+	writeSources(w, d.Coverage.Sources)
+	fmt.Fprintln(w)
+	if d.Coverage.Complete {
+		_, err := fmt.Fprintln(w, "Complete: nothing is missing.")
+		return err
+	}
+	gaps := grouped(d.Coverage.Gaps)
+	fmt.Fprintf(w, "Not complete, %d gaps:\n", len(gaps))
+	last := ""
+	for _, g := range gaps {
+		head := g.Subject
+		if head == "" {
+			head = g.Source
+		}
+		if head != last {
+			fmt.Fprintf(w, "\n%s\n", Text(head))
+			last = head
+		}
+		writeGap(w, g)
+	}
+	return nil
+}
+
+// maxSources is how many sources the terminal lists that were read whole.
+const maxSources = 60
+
+// writeSources lists the sources: first those that were not read whole, then
+// the others, of many only how many of each format.
+func writeSources(w io.Writer, all []Source) {
+	fmt.Fprintln(w)
+	var whole []Source
+	for _, s := range all {
+		if s.State == "read" {
+			whole = append(whole, s)
+			continue
+		}
+		writeSource(w, s)
+	}
+	if len(whole) <= maxSources {
+		for _, s := range whole {
+			writeSource(w, s)
+		}
+		return
+	}
+	files, events := map[string]int{}, map[string]int64{}
+	for _, s := range whole {
+		files[s.Format]++
+		events[s.Format] += s.Events
+	}
+	for _, f := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(w, "read     %d files  %s, %d events\n", files[f], Text(f), events[f])
+	}
+	fmt.Fprintln(w, "         'pulltrail coverage ... --json' and 'pulltrail report responder' list each")
+}
+
+func writeSource(w io.Writer, s Source) {
+	fmt.Fprintf(w, "%-8s %s  %s, %d events", s.State, Text(s.Path), Text(s.Format), s.Events)
+	if s.Skipped > 0 {
+		fmt.Fprintf(w, ", %d skipped", s.Skipped)
+	}
+	if s.Why != "" {
+		fmt.Fprintf(w, ": %s", Text(s.Why))
+	}
+	fmt.Fprintln(w)
+}
