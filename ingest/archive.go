@@ -4,13 +4,13 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
+	"pulltrail/ingest/image"
 	"pulltrail/timeline"
 )
 
@@ -61,7 +61,7 @@ func (b *budget) count(n int) error {
 type metered struct {
 	r    io.Reader
 	b    *budget
-	what string // gzip, tar, zip
+	what string // gzip, zstd, tar, zip
 	err  error
 	told bool // the gap was recorded with what was read
 }
@@ -97,7 +97,7 @@ type container uint8
 
 const (
 	plain container = iota
-	gzipped
+	packed
 	tarred
 	zipped
 )
@@ -105,8 +105,8 @@ const (
 // sniff tells an archive by its content, never by its name.
 func sniff(head []byte) container {
 	switch {
-	case len(head) > 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 && head[3]&0xe0 == 0:
-		return gzipped
+	case compressed(head) != nil:
+		return packed
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")), bytes.HasPrefix(head, []byte("PK\x07\x08PK")):
 		return zipped
 	case isTar(head):
@@ -140,9 +140,6 @@ func isTar(head []byte) bool {
 // do.
 func foreign(head []byte) string {
 	for _, f := range []struct{ mark, name string }{
-		{"\x28\xb5\x2f\xfd", "zstd"},
-		{"\xfd7zXZ\x00", "xz"},
-		{"BZh", "bzip2"},
 		{"7z\xbc\xaf\x27\x1c", "7z"},
 		{"\x04\x22\x4d\x18", "lz4"},
 		{"Rar!\x1a\x07", "rar"},
@@ -181,12 +178,12 @@ func (s *source) open(r io.Reader, at where) error {
 		return s.broken(at.path, fmt.Errorf("archives nested more than %d deep are not read", maxNesting))
 	}
 	switch kind {
-	case gzipped:
-		z, err := gzip.NewReader(b)
+	case packed:
+		z, name, err := decompressor(b, head)
 		if err != nil {
-			return s.broken(at.path, fmt.Errorf("gzip: %w", err))
+			return s.broken(at.path, err)
 		}
-		return s.unpack(z, at)
+		return s.unpack(z, name, at)
 	case tarred:
 		return s.tar(b, at)
 	case zipped:
@@ -203,9 +200,9 @@ func (s *source) open(r io.Reader, at where) error {
 	return s.member(b, at)
 }
 
-// unpack reads what a gzip stream holds.
-func (s *source) unpack(z io.Reader, at where) error {
-	m := &metered{r: z, b: &s.budget, what: "gzip"}
+// unpack reads what a compressed stream holds.
+func (s *source) unpack(z io.Reader, name string, at where) error {
+	m := &metered{r: z, b: &s.budget, what: name}
 	inner := at
 	inner.from = m
 	if s.unpacking {
@@ -250,8 +247,16 @@ func (t *tarReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tar reads a tar stream member by member.
+// tar reads a tar stream: its members, and what they are together.
 func (s *source) tar(r io.Reader, at where) error {
+	images := &imageArchive{Archive: image.New()}
+	if err := s.tarMembers(r, at, images); err != nil {
+		return err
+	}
+	return s.images(images, at)
+}
+
+func (s *source) tarMembers(r io.Reader, at where, images *imageArchive) error {
 	in := &tarReader{r: r}
 	tr := tar.NewReader(in)
 	run := newRunMembers(func() ([]member, error) { return s.tarNames(at) })
@@ -273,7 +278,11 @@ func (s *source) tar(r io.Reader, at where) error {
 		if skip {
 			continue
 		}
-		if err := s.inside(tr, at.in(h.Name), job, "tar"); err != nil {
+		read := s.open
+		if part, _ := image.PartOf(h.Name); part != image.Other {
+			read = func(r io.Reader, at where) error { return s.part(images, h.Name, r, at) }
+		}
+		if err := s.inside(tr, at.in(h.Name), job, "tar", read); err != nil {
 			return err
 		}
 		if s.budget.over != nil {
@@ -294,7 +303,7 @@ func (s *source) tar(r io.Reader, at where) error {
 }
 
 // tarNames lists the regular files of a tar archive that can be read a second
-// time: a file, with or without gzip. nil: it cannot.
+// time: a file, compressed or not. nil: it cannot.
 func (s *source) tarNames(at where) ([]member, error) {
 	if s.file == nil || at.depth > 0 {
 		return nil, nil
@@ -304,10 +313,11 @@ func (s *source) tarNames(at where) ([]member, error) {
 		return nil, err
 	}
 	var r io.Reader = bufio.NewReader(io.NewSectionReader(s.file, 0, st.Size()))
-	if head, _ := r.(*bufio.Reader).Peek(tarBlock); sniff(head) == gzipped {
-		if r, err = gzip.NewReader(r); err != nil {
-			return nil, err
-		}
+	head, _ := r.(*bufio.Reader).Peek(tarBlock)
+	if z, _, err := decompressor(r, head); err != nil {
+		return nil, err
+	} else if z != nil {
+		r = z
 	}
 	tr := tar.NewReader(&metered{r: r, b: &budget{packed: st.Size}})
 	var all []member
@@ -339,10 +349,10 @@ func cut(err error) error {
 
 // inside reads one member of an archive; a member that is broken is a gap, and
 // the next one is read.
-func (s *source) inside(r io.Reader, at where, job, what string) error {
+func (s *source) inside(r io.Reader, at where, job, what string, read func(io.Reader, where) error) error {
 	m := &metered{r: r, b: &s.budget, what: what}
 	at.job, at.from = job, m
-	if err := s.open(m, at); err != nil {
+	if err := read(m, at); err != nil {
 		return err
 	}
 	return s.drain(m, at.path)

@@ -65,6 +65,7 @@ var Formats = []evidence.Format{
 	document.PyLock,
 	document.CycloneDX,
 	document.SPDX,
+	document.ImageArchive,
 	document.ImageIndex,
 	document.ImageManifest,
 	document.ImageConfig,

@@ -149,7 +149,7 @@ func (s *source) parts(parts []part, job string) error {
 			}
 			continue
 		}
-		err = s.inside(r, p.at, job, "zip")
+		err = s.inside(r, p.at, job, "zip", s.open)
 		_ = r.Close() // what was wrong was said when it was read
 		if err != nil {
 			return err

@@ -222,7 +222,7 @@ func (s *source) zipBody(sum *summed, place where, h zipHeader, run *runMembers)
 		return err
 	}
 	if job, skip := run.choose(member{h.name, int64(min(h.size, 1<<62))}); !skip {
-		return s.inside(sum, place, job, "zip")
+		return s.inside(sum, place, job, "zip", s.open)
 	}
 	_, err := io.Copy(io.Discard, &metered{r: sum, b: &s.budget})
 	return err

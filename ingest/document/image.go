@@ -104,8 +104,18 @@ func readImageIndex(d *evidence.Doc, o *evidence.Out) error {
 				continue // an attestation: no image
 			}
 			at(d, o, m.get("digest"))
-			if digest := timeline.SHA256(m.get("digest").text()); digest != "" {
-				o.Link(timeline.Holds, d.SHA256, digest)
+			digest := timeline.SHA256(m.get("digest").text())
+			if digest == "" {
+				continue
+			}
+			o.Link(timeline.Holds, d.SHA256, digest)
+			for _, key := range []string{"io.containerd.image.name", "org.opencontainers.image.ref.name"} {
+				name := m.get("annotations", key)
+				if strings.ContainsAny(name.text(), ":/") && timeline.NormalizeImage(name.text()) != "" { // a tag alone names nothing
+					at(d, o, name)
+					o.Link(timeline.Names, timeline.NormalizeImage(name.text()), digest)
+					break
+				}
 			}
 		}
 	}

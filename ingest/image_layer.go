@@ -1,0 +1,113 @@
+package ingest
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/ingest/image"
+	"pulltrail/timeline"
+)
+
+// walk is the walk of one layer.
+type walk struct {
+	s    *source
+	l    *image.Layer
+	room int // events that may still be held
+}
+
+// whiteout marks a file that deletes: ".wh.name" the file or folder of that
+// name below, ".wh..wh..opq" all that the folder held below.
+const whiteout = ".wh."
+
+// file looks at one member of a layer.
+func (w *walk) file(h *tar.Header, r io.Reader) error {
+	name := strings.TrimPrefix(path.Clean("/"+h.Name), "/")
+	if strings.HasPrefix(path.Base(name), whiteout) {
+		if len(w.l.Whiteouts) >= maxMembers {
+			w.l.Broken = "it deletes more files than are kept"
+			return nil
+		}
+		w.l.Whiteouts = append(w.l.Whiteouts, name)
+		return nil
+	}
+	for _, f := range imageFormats() {
+		if !f.Place(name) {
+			continue
+		}
+		switch h.Typeflag {
+		case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
+			return w.list(f, name, r)
+		case tar.TypeLink:
+			if f.Place(strings.TrimPrefix(path.Clean("/"+h.Linkname), "/")) {
+				return nil // read where it stands as a file
+			}
+			// The path may say enough.
+			return w.list(f, name, bytes.NewReader(nil))
+		}
+	}
+	return nil
+}
+
+// list reads one list of what is installed.
+func (w *walk) list(f *evidence.Format, name string, r io.Reader) error {
+	if !w.s.budget.member() {
+		w.l.Broken = w.s.budget.over.Error()
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
+	if err != nil {
+		w.l.Broken = fmt.Sprintf("tar: %v", cut(err))
+		return nil
+	}
+	inner := where{path: w.l.Path}.in(name).path
+	if len(data) > maxDocument {
+		return w.unsure(f, inner, fmt.Errorf("a %s of more than %d MiB is not read", f.Name, maxDocument>>20))
+	}
+	sum := sha256.Sum256(data)
+	doc := &evidence.Doc{Head: *newHead(inner, data[:min(len(data), headSize)]), Data: data, SHA256: "sha256:" + hex.EncodeToString(sum[:])}
+	before := len(w.l.Events)
+	reading := w.s.g.machine.NewReading(inner, timeline.Subject{}, image.Walked, evidence.Times{}, w.take)
+	readErr := f.Read(doc, &reading.Out)
+	t, err := reading.Finish(timeline.Span{})
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(w.l.Events) > w.room:
+		w.l.Events = w.l.Events[:w.room]
+		w.l.Broken = fmt.Sprintf("it lists more than %d packages", maxHeld)
+	case readErr != nil:
+		return w.unsure(f, inner, readErr)
+	case t.Skipped > 0:
+		return w.unsure(f, inner, fmt.Errorf("%d records could not be understood", t.Skipped))
+	case len(data) == 0 && len(w.l.Events) == before && f.Topic == timeline.NPM:
+		return w.unsure(f, inner, errors.New("a hard link to a file that was not read"))
+	}
+	return nil
+}
+
+// unsure records that packages of one kind may be missed.
+func (w *walk) unsure(f *evidence.Format, inner string, why error) error {
+	if w.l.Unsure[f.Topic] == "" {
+		w.l.Unsure[f.Topic] = strings.TrimPrefix(inner, w.l.Path+"!") + ": " + why.Error()
+	}
+	return w.s.broken(inner, why)
+}
+
+// take keeps what a list says.
+func (w *walk) take(b *timeline.Batch) error {
+	for _, e := range b.Events {
+		if e.Action == timeline.Present {
+			w.l.Events = append(w.l.Events, e)
+		}
+	}
+	return nil
+}
