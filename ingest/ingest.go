@@ -90,9 +90,11 @@ type input struct {
 	job    string // folder of the job whose log it is, in an unpacked run archive
 	jobs   int    // jobs of that archive
 	copyOf string // the file that holds the same lines
+	fault  string // why it cannot be read
 }
 
-// walk lists the files below the paths in a stable order.
+// walk lists the files below the paths in a stable order. A path that was named
+// has to exist; what cannot be read inside a folder is listed with its fault.
 func (g *ingester) walk(paths []string) ([]input, error) {
 	var files []input
 	for _, p := range paths {
@@ -112,17 +114,19 @@ func (g *ingester) walk(paths []string) ([]input, error) {
 		var all []member
 		err = filepath.WalkDir(p+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
-				return err
-			}
-			if !d.Type().IsRegular() {
+				files = append(files, input{path: path, fault: "cannot be opened: " + reason(err)})
 				return nil
 			}
-			m := member{name: filepath.ToSlash(path)}
-			if info, err := d.Info(); err == nil {
-				m.size = info.Size()
+			if d.IsDir() {
+				return nil
 			}
-			g.total += m.size
-			all = append(all, m)
+			info, fault := inFolder(path, d)
+			if fault != "" {
+				files = append(files, input{path: path, fault: fault})
+				return nil
+			}
+			g.total += info.Size()
+			all = append(all, member{name: filepath.ToSlash(path), size: info.Size()})
 			return nil
 		})
 		if err != nil {
@@ -131,6 +135,32 @@ func (g *ingester) walk(paths []string) ([]input, error) {
 		files = append(files, unpacked(all)...)
 	}
 	return files, nil
+}
+
+// inFolder says what a folder's entry is: a file, or why it is not read. A link
+// is followed to a file (all of /var/log/containers is links), never into
+// another folder, which might be the one it stands in.
+func inFolder(path string, d fs.DirEntry) (info fs.FileInfo, fault string) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, "cannot be opened: " + reason(err)
+	case info.IsDir():
+		return nil, "a link to a folder is not followed: name that folder"
+	case !info.Mode().IsRegular():
+		return nil, "not a file: " + d.Type().String()
+	}
+	return info, ""
+}
+
+// reason is an error of the file system without the path, which is named
+// already.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
 }
 
 // unpacked lists the files of a folder; in an unpacked run archive each job
@@ -198,8 +228,13 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 	regular := false
 	if path != "-" {
 		var err error
-		if f, err = os.Open(path); err != nil {
-			return File{}, fmt.Errorf("ingest: %w", err)
+		if from.fault == "" {
+			if f, err = os.Open(path); err != nil {
+				from.fault = "cannot be opened: " + reason(err)
+			}
+		}
+		if from.fault != "" {
+			return g.unreadable(info, from.fault)
 		}
 		defer f.Close()
 		in = f
@@ -234,6 +269,27 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 		return File{}, fmt.Errorf("ingest %s: %w", path, err)
 	}
 	return File{s.info, changed}, nil
+}
+
+// unreadable records a file that cannot be read as a source without bytes: a
+// gap, until the same path is read.
+func (g *ingester) unreadable(info timeline.SourceInfo, why string) (File, error) {
+	w, err := g.db.Begin()
+	if err != nil {
+		return File{}, err
+	}
+	info.State, info.Why, info.Format = timeline.Unread, why, "unknown"
+	info.First, info.Last = timeline.Beginning, timeline.Forever
+	if info.Explicit {
+		if err := w.Write(&timeline.Batch{Claimed: []timeline.Subject{g.opt.Subject}}); err != nil {
+			return File{}, errors.Join(err, w.Discard())
+		}
+	}
+	changed, err := w.Finish(info)
+	if err != nil {
+		return File{}, fmt.Errorf("ingest %s: %w", info.Path, err)
+	}
+	return File{info, changed}, nil
 }
 
 // known hashes a file before it is read when the timeline has a source of the

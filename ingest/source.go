@@ -156,7 +156,13 @@ func (s *source) format(name string) {
 }
 
 // member reads one plain member.
-func (s *source) member(r io.Reader, at where) error {
+func (s *source) member(r io.Reader, at where) (err error) {
+	defer func() {
+		// A fault of one reader loses one member, with its reason, not the rest.
+		if p := recover(); p != nil {
+			err = s.broken(at.path, fmt.Errorf("pulltrail failed while reading it (%v): please report it", p))
+		}
+	}()
 	d, err := decode(r)
 	if err != nil {
 		return s.broken(at.path, err)

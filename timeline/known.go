@@ -36,6 +36,13 @@ func (db *DB) Known(info SourceInfo) (*SourceInfo, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // no such source is an answer
 	}
+	if err != nil {
+		return nil, err
+	}
+	// A path that could not be opened before holds bytes that are known.
+	if _, err := db.w.exec("DELETE FROM source WHERE sha256='' AND path=?", info.Path); err != nil {
+		return nil, err
+	}
 	info.State = State(state)
-	return &info, err
+	return &info, db.w.commit()
 }

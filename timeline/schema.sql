@@ -8,7 +8,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT RO
 -- are two sources.
 CREATE TABLE source (
   id       INTEGER PRIMARY KEY,
-  sha256   TEXT NOT NULL,
+  sha256   TEXT NOT NULL,    -- '' for a file that could not be opened
   claim    TEXT NOT NULL,    -- what --subject said; else the path when the content names nobody; else ''
   path     TEXT NOT NULL,    -- as given on the command line
   format   TEXT NOT NULL,
@@ -25,7 +25,7 @@ CREATE TABLE source (
   read_at  INTEGER NOT NULL,
   complete INTEGER NOT NULL  -- 0 while it is being read
 ) STRICT;
-CREATE UNIQUE INDEX source_identity ON source (sha256, claim) WHERE complete = 1;
+CREATE UNIQUE INDEX source_identity ON source (sha256, claim) WHERE complete = 1 AND sha256 <> '';
 CREATE INDEX source_size ON source (bytes) WHERE complete = 1;
 
 CREATE TABLE subject (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (kind, name)) STRICT;

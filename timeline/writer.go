@@ -428,10 +428,11 @@ type oldSource struct {
 
 // same finds the complete sources that the new one repeats or replaces: the
 // same bytes with the same claim; or the same bytes at the same path while
-// nobody had said whose they are. Two explicit claims stand side by side.
+// nobody had said whose they are; or the same path that could not be opened
+// before. Two explicit claims stand side by side.
 func (s *SourceWriter) same(info SourceInfo) ([]oldSource, error) {
 	q, err := s.w.stmt(`SELECT id,claim,zone,covers,parser FROM source
-		WHERE complete=1 AND sha256=?1 AND (claim=?2 OR (path=?3 AND (claim=path OR claim='')))`)
+		WHERE complete=1 AND (?1<>'' AND sha256=?1 AND (claim=?2 OR (path=?3 AND (claim=path OR claim=''))) OR sha256='' AND path=?3)`)
 	if err != nil {
 		return nil, err
 	}
