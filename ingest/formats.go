@@ -42,6 +42,10 @@ var Formats = []evidence.Format{
 	document.DistributionNotification,
 	document.ACREventGrid,
 	document.KubernetesEvents,
+	document.CloudTrail,
+	document.Harbor,
+	document.GCPAudit,
+	document.Quay,
 
 	document.Container,
 	document.Image,

@@ -10,7 +10,7 @@ import (
 )
 
 // recordTools are the tools of this package.
-var recordTools = []evidence.Format{DockerEvents, PodmanEvents, DistributionNotification, ACREventGrid, KubernetesEvents}
+var recordTools = []evidence.Format{DockerEvents, PodmanEvents, DistributionNotification, ACREventGrid, KubernetesEvents, CloudTrail, Harbor, GCPAudit, Quay}
 
 // TestRecordClaims reads the samples of every tool of records against all
 // other formats: what starts with a record is claimed by its own tool alone.
@@ -119,3 +119,7 @@ func FuzzPodmanEvents(f *testing.F)             { fuzzRecords(f, PodmanEvents) }
 func FuzzDistributionNotification(f *testing.F) { fuzzRecords(f, DistributionNotification) }
 func FuzzACREventGrid(f *testing.F)             { fuzzRecords(f, ACREventGrid) }
 func FuzzKubernetesEvents(f *testing.F)         { fuzzRecords(f, KubernetesEvents) }
+func FuzzCloudTrail(f *testing.F)               { fuzzRecords(f, CloudTrail) }
+func FuzzHarbor(f *testing.F)                   { fuzzRecords(f, Harbor) }
+func FuzzGCPAudit(f *testing.F)                 { fuzzRecords(f, GCPAudit) }
+func FuzzQuay(f *testing.F)                     { fuzzRecords(f, Quay) }
