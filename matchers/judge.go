@@ -52,7 +52,7 @@ func (q *question) judge(f timeline.Fact) []judged {
 			out = append(out, q.judgeAction(f, q.actions[f.Parts.Name]))
 		}
 		if f.Parts.Name == "" && f.Action == timeline.Opaque && q.ecosystems[f.Parts.Type] != "" {
-			out = append(out, q.judgeEcosystem(f))
+			out = append(out, q.judgeEcosystem(f)...)
 		}
 	}
 	return out
@@ -306,25 +306,39 @@ func (q *question) judgeEndpoint(f timeline.Fact, in *Indicator) judged {
 	return j
 }
 
-// judgeEcosystem judges a command that may have fetched packages and named
-// none. Whether the project is known to use a listed package is decided later.
-func (q *question) judgeEcosystem(f timeline.Fact) judged {
-	channel := q.ecosystems[f.Parts.Type]
-	j := judged{Fact: f, channel: channel, key: "ecosystem/" + f.Parts.Type}
-	for c, topics := range q.topics {
-		if !topics[timeline.Topic(f.Parts.Type)] {
+// judgeEcosystem judges a command that may have fetched packages or images and
+// named none, for each channel that serves them. Whether the project is known
+// to use a listed package is decided later.
+func (q *question) judgeEcosystem(f timeline.Fact) []judged {
+	topic := timeline.Topic(f.Parts.Type)
+	if f.Item.Artifact == timeline.SomeImage {
+		topic = timeline.Images
+	}
+	var out []judged
+	for _, c := range q.inc.Channels {
+		w := q.during(c.Name, f.Span)
+		if w == nil || !q.topics[c.Name][topic] {
 			continue
 		}
-		if w := q.during(c, f.Span); w != nil {
-			j.channel, j.rule, j.verdict, j.ask = c, "opaque-in-window", Unknown, true
-			j.because = fmt.Sprintf("ran %s %s, and the log does not show which packages came", quoteCommand(f), q.when(w, f.Span))
-			if w.To == timeline.Forever || w.From == timeline.Beginning {
-				j.rule = "opaque-in-open-window"
-			}
-			return j
+		j := judged{Fact: f, channel: c.Name, key: "ecosystem/" + f.Parts.Type, rule: "opaque-in-window", verdict: Unknown, ask: true}
+		j.because = fmt.Sprintf("ran %s %s, and the log does not show %s", quoteCommand(f), q.when(w, f.Span), what(topic))
+		if w.To == timeline.Forever || w.From == timeline.Beginning {
+			j.rule = "opaque-in-open-window"
 		}
+		out = append(out, j)
 	}
-	return j
+	if out == nil {
+		out = append(out, judged{Fact: f, channel: q.ecosystems[f.Parts.Type], key: "ecosystem/" + f.Parts.Type})
+	}
+	return out
+}
+
+// what names what a command fetched.
+func what(t timeline.Topic) string {
+	if t == timeline.Images {
+		return "which images came"
+	}
+	return "which packages came"
 }
 
 func quoteCommand(f timeline.Fact) string {

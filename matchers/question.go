@@ -148,6 +148,9 @@ func (q *question) addImage(im *Image) {
 		q.imagePaths[p] = append(q.imagePaths[p], r)
 	}
 	q.topic(im.Channel, timeline.Images)
+	if some := timeline.Split(timeline.SomeImage).Type; q.ecosystems[some] == "" {
+		q.ecosystems[some] = im.Channel
+	}
 	for _, d := range im.Digests {
 		cite := d.Cite
 		cite.Disputed = cite.Disputed || im.Disputed

@@ -169,6 +169,10 @@ var endpoints = []string{"secret", "domain", "ip", "url", "file"}
 // Split gives such an artifact a Type and no Name.
 func Ecosystem(kind string) string { return "pkg:" + kind }
 
+// SomeImage stands for images that a command may have pulled and did not name,
+// as an ecosystem stands for packages.
+const SomeImage = "pkg:oci"
+
 // Split takes an artifact of the timeline apart.
 func Split(artifact string) Parts {
 	for _, scheme := range endpoints {

@@ -32,17 +32,17 @@ func askedBy(c shellCommand, depth int) []timeline.Item {
 		if len(inner) == 1 {
 			return asked(inner[0], depth+1)
 		}
-		return askedBy(shellCommand{inner, c.muted}, depth+1)
+		return askedBy(shellCommand{inner, c.muted, c.hidden}, depth+1)
 	}
 	var all []timeline.Item
 	if a := askOf(name, args); a != nil && !a.none && a.kind != "image" {
 		all = append(all, a.items...)
-		if a.unnamed {
-			all = append(all, timeline.Item{Artifact: timeline.Ecosystem(a.kind)})
+		if !a.loud || a.quiet || c.muted {
+			all = append(all, a.some()...)
 		}
 	}
 	if after := behind(name, args); after != nil {
-		all = append(all, askedBy(shellCommand{after, c.muted}, depth+1)...)
+		all = append(all, askedBy(shellCommand{after, c.muted, c.hidden}, depth+1)...)
 	}
 	return all
 }

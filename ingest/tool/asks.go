@@ -12,9 +12,28 @@ type ask struct {
 	tool    string // whose output answers it
 	kind    string // purl type, or "image"
 	items   []timeline.Item
-	unnamed bool // it fetches what it does not name
-	quiet   bool // it prints no versions
-	none    bool // it fetches nothing, but its output is read
+	unnamed bool     // it fetches what it does not name
+	others  []string // further kinds of what it fetches and does not name
+	quiet   bool     // it prints no versions
+	none    bool     // it fetches nothing, but its output is read
+	loud    bool     // its output always says what came: only without it is it opaque
+}
+
+// some lists the ecosystems of what the command fetches and does not name.
+func (a *ask) some() []timeline.Item {
+	var out []timeline.Item
+	kinds := a.others
+	if a.unnamed {
+		kinds = append([]string{a.kind}, kinds...)
+	}
+	for _, kind := range kinds {
+		artifact := timeline.Ecosystem(kind)
+		if kind == "image" {
+			artifact = timeline.SomeImage
+		}
+		out = append(out, timeline.Item{Artifact: artifact})
+	}
+	return out
 }
 
 // name adds a package, or says that the word names none.
@@ -40,10 +59,13 @@ var asking = map[string]func(name string, args []string) *ask{
 	"apt-get": aptAsk, "apt": aptAsk, "apk": apkAsk, "yum": rpmAsk, "dnf": rpmAsk, "microdnf": rpmAsk, "zypper": rpmAsk,
 	"gem": gemAsk, "bundle": bundleAsk, "go": goAsk, "cargo": cargoAsk,
 	"docker": dockerAsk, "podman": dockerAsk, "nerdctl": dockerAsk, "buildah": dockerAsk, "crictl": dockerAsk,
+	"docker-compose": composeAsk, "podman-compose": composeAsk,
+	"tox": toxAsk, "nox": toxAsk, "hatch": hatchAsk, "rye": ryeAsk, "pixi": pixiAsk, "pre-commit": preCommitAsk,
 }
 
 // askOf returns what a program with these words asks for, nil for nothing.
 func askOf(name string, args []string) *ask {
+	name = called(name)
 	if isPip(name) {
 		return pipAsk("pip", args)
 	}
@@ -51,6 +73,15 @@ func askOf(name string, args []string) *ask {
 		return f(name, args)
 	}
 	return nil
+}
+
+// called takes a program's name out of a variable that is called like it:
+// $PIP, ${PYTHON3}, $(UV) of make.
+func called(name string) string {
+	if strings.HasPrefix(name, "$") {
+		return strings.ToLower(strings.Trim(name, "${}()"))
+	}
+	return name
 }
 
 // isPip knows pip, pip3, pip3.12.
@@ -61,7 +92,7 @@ func isPip(name string) bool {
 
 // isPython knows python, python3, python3.12, py.
 func isPython(name string) bool {
-	v, ok := strings.CutPrefix(name, "python")
+	v, ok := strings.CutPrefix(called(name), "python")
 	return ok && strings.Trim(v, "0123456789.") == "" || name == "py" || name == "pypy3"
 }
 
@@ -223,7 +254,9 @@ func uvRun(args []string) *ask {
 	for _, with := range f["--with"] {
 		a.python(strings.Split(with, ","))
 	}
-	a.none = len(a.items) == 0 && !a.unnamed
+	if len(a.items) == 0 && !a.unnamed {
+		a.unnamed, a.loud = true, true
+	}
 	return a
 }
 

@@ -17,6 +17,9 @@ func condaAsk(_ string, args []string) *ask {
 	a := &ask{tool: "conda", kind: "conda", quiet: f.has("-q", "--quiet")}
 	if plain[0] == "env" && len(plain) > 1 && (plain[1] == "create" || plain[1] == "update") {
 		a.unnamed = true
+		if a.quiet { // what its file lists for pip shows only in the output
+			a.others = []string{"pypi"}
+		}
 		return a
 	}
 	if plain[0] != "install" && plain[0] != "create" && plain[0] != "update" && plain[0] != "upgrade" {
@@ -310,6 +313,12 @@ func dockerAsk(name string, args []string) *ask {
 		return nil
 	}
 	sub := rest[0]
+	if a := buildAsk(name, rest); a != nil {
+		return a
+	}
+	if sub == "compose" {
+		return composeAsk(name, rest[1:])
+	}
 	switch {
 	case sub == "pull":
 	case name == "buildah" && sub == "from":
@@ -318,17 +327,22 @@ func dockerAsk(name string, args []string) *ask {
 		return nil
 	}
 	f, plain := leadingFlags(rest[1:], runValued)
+	if f.has("--help") {
+		return nil
+	}
+	// What docker pulls it says, with the name: silence is an answer.
+	unnamed := &ask{tool: name, kind: "image", unnamed: true, loud: true, quiet: f.has("-q", "--quiet")}
 	for opt := range f {
-		if !runValued[opt] && !runBare[opt] || opt == "--help" {
-			return nil
+		if !runValued[opt] && !runBare[opt] {
+			return unnamed
 		}
 	}
-	if len(plain) == 0 || variable(plain[0]) {
+	if len(plain) == 0 {
 		return nil
 	}
 	image := timeline.NormalizeImage(plain[0])
-	if image == "" {
-		return nil
+	if image == "" || variable(plain[0]) {
+		return unnamed
 	}
 	return &ask{tool: name, kind: "image", items: []timeline.Item{{Artifact: image}}, quiet: f.has("-q", "--quiet")}
 }

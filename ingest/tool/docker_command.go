@@ -26,7 +26,9 @@ func (d *docker) commands(line string, o *evidence.Out) {
 	commands, _, _ := shellCommands(strings.TrimLeft(line, "$+ "))
 	d.forked = d.forked || strings.Contains(line, "||")
 	for _, c := range commands {
-		d.command(c.words, o)
+		if !c.muted { // what nobody sees is not waited for
+			d.command(c.words, o)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ var Echo = evidence.Format{
 	Cannot: "that the command succeeded, and which version a command without output got",
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
 	Sample: "made with dash and bash, and written by hand after the programs' documentation",
-	Starts: []string{"+ ", "++", "$ ", "[90m$", `Running "`},
+	Starts: []string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled},
 	// A command is always given to its own tool first.
 	Commands: true,
 	Tool:     func() evidence.Parser { return &echo{} },
@@ -30,6 +30,7 @@ var Echo = evidence.Format{
 type echo struct {
 	open   []byte // a command whose quotes are not closed yet
 	here   string // delimiter of the here-document being read
+	fed    bool   // the here-document is a script that a shell reads
 	listed listing
 	pulled map[string]bool // images that a command here pulled: a later run finds them
 }
@@ -44,6 +45,10 @@ const maxNesting = 4
 func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if l.Echo {
 		return e.script(l.Text, o)
+	}
+	if bytes.HasPrefix(l.Text, []byte(hookInstalled)) {
+		o.Emit(timeline.Opaque, nil, (&ask{others: hookKinds}).some()...)
+		return evidence.Done
 	}
 	if command, ok := traced(l.Text); ok {
 		e.listed.stop(o)
@@ -98,6 +103,8 @@ func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
 	if e.here != "" {
 		if string(bytes.TrimSpace(text)) == e.here {
 			e.here = ""
+		} else if e.fed {
+			e.command(string(text), o, 0)
 		}
 		return evidence.Done
 	}
@@ -126,8 +133,24 @@ func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
 	}
 	e.open = nil
 	e.command(string(joined), o, 0)
-	e.here = here
+	e.here, e.fed = here, here != "" && readsScript(string(joined))
 	return evidence.Done
+}
+
+// readsScript reports whether a command line with a here-document gives it to
+// a shell that runs it: "bash -eux <<EOF", "ssh host <<EOF".
+func readsScript(line string) bool {
+	commands, _, _ := shellCommands(line)
+	for _, c := range commands {
+		switch name, args := unwrap(c.words); name {
+		case "sh", "bash", "dash", "ash", "zsh", "su":
+			_, plain := leadingFlags(args, nil)
+			return len(plain) == 0 || plain[0] == "-"
+		case "ssh":
+			return true
+		}
+	}
+	return false
 }
 
 // command reads a command line; it reports whether some tool's command is in it.
@@ -161,20 +184,23 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 		if len(inner) == 1 { // sh -c 'several commands'
 			return e.command(inner[0], o, depth+1)
 		}
-		return e.simple(shellCommand{inner, c.muted}, o, depth+1)
+		return e.simple(shellCommand{inner, c.muted, c.hidden}, o, depth+1)
 	}
 	if e.listed.asked(name, args, c.muted, o) {
 		return true
 	}
 	a := askOf(name, args)
+	if a == nil && c.hidden && len(args) < len(c.words) {
+		a = mutedScript(name, c.words[len(c.words)-len(args)-1:])
+	}
 	if a != nil {
-		if a.kind == "image" {
+		if a.kind == "image" && len(a.items) > 0 {
 			e.image(a, args)
 		}
 		a.emit(strings.Join(c.words, " "), c.muted, o)
 	}
 	if after := behind(name, args); after != nil {
-		return e.simple(shellCommand{after, c.muted}, o, depth+1) || a != nil
+		return e.simple(shellCommand{after, c.muted, c.hidden}, o, depth+1) || a != nil
 	}
 	return a != nil
 }
@@ -206,7 +232,9 @@ func inside(name string, args []string) (words []string, ok bool) {
 				return args[i+1 : i+2], true
 			}
 		}
-	case isPython(name):
+	case name == "eval" && len(args) > 0:
+		return []string{strings.Join(args, " ")}, true
+	case isPython(name), strings.HasPrefix(name, "$") && slices.Contains(args, "-m"):
 		f, rest := leadingFlags(args, wordSet("-m -c -W -X"))
 		if m := f["-m"]; m != nil {
 			// Everything behind -m belongs to the module.
@@ -226,6 +254,9 @@ func inside(name string, args []string) (words []string, ok bool) {
 // behind returns the command that a program runs in an environment that it
 // makes: "uv run --with x pip install y", "conda run -n env pip install x".
 func behind(name string, args []string) []string {
+	if after := elsewhere(name, args); after != nil {
+		return after
+	}
 	if len(args) < 2 || args[0] != "run" {
 		return nil
 	}
@@ -243,6 +274,43 @@ func behind(name string, args []string) []string {
 	return rest
 }
 
+// elsewhere returns the command that a program has run in a container or on
+// another host: it is this log that shows its output.
+//
+//	docker exec -u root web pip install -q litellm
+//	docker run --rm python:3.12 pip install -q litellm
+//	docker compose exec web pip install -q litellm
+//	kubectl exec deploy/web -- pip install -q litellm
+//	ssh deploy@web1 pip install -q litellm
+func elsewhere(name string, args []string) []string {
+	var plain []string
+	switch name {
+	case "ssh":
+		_, plain = leadingFlags(args, wordSet("-p -i -l -o -F -J -L -R -D -b -c -m -E -S -W -w"))
+	case "kubectl", "oc":
+		if i := slices.Index(args, "--"); i > 0 && args[0] == "exec" {
+			plain = args[i:]
+		}
+	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
+		_, plain = leadingFlags(args, wordSet("-H -l -c -f -p --host --log-level --config --context --file --project-name"))
+		if len(plain) > 0 && (plain[0] == "compose" || plain[0] == "container") {
+			_, plain = leadingFlags(plain[1:], wordSet("-f -p --file --project-name --profile --env-file"))
+		}
+		if len(plain) == 0 || plain[0] != "exec" && plain[0] != "run" {
+			return nil
+		}
+		f, rest := leadingFlags(plain[1:], runValued)
+		plain = rest
+		if entry := f["--entrypoint"]; entry != nil && len(plain) > 0 {
+			plain = append([]string{plain[0]}, append(entry[:1:1], plain[1:]...)...)
+		}
+	}
+	if len(plain) < 2 {
+		return nil
+	}
+	return plain[1:]
+}
+
 // emit records what a command asks for. Named packages are asked for at once;
 // what no output answers was opaque.
 func (a *ask) emit(command string, muted bool, o *evidence.Out) {
@@ -253,11 +321,11 @@ func (a *ask) emit(command string, muted bool, o *evidence.Out) {
 	o.Seen(topic)
 	quiet := a.quiet || muted
 	var opaque []timeline.Item
-	if !a.none && (quiet || a.kind != "image") {
-		opaque = append(opaque, a.items...)
-		if a.unnamed {
-			opaque = append(opaque, timeline.Item{Artifact: timeline.Ecosystem(a.kind)})
+	if !a.none && (quiet || !a.loud) {
+		if quiet || a.kind != "image" {
+			opaque = append(opaque, a.items...)
 		}
+		opaque = append(opaque, a.some()...)
 	}
 	op, traced := o.Command(a.tool, command, quiet, opaque)
 	if traced {

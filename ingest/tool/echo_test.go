@@ -25,8 +25,9 @@ func TestShellCommands(t *testing.T) {
 		{line: `pip install x2>log`, want: `pip·install·x2!`},
 		{line: `pip install x # and why`, want: `pip·install·x`},
 		{line: `pip install git+https://h.example/x#egg=x`, want: `pip·install·git+https://h.example/x#egg=x`},
-		{line: `pip install $(cat list | head) "${A}" y`, want: "pip·install·$·$" + `{A}·y`},
-		{line: "pip install `cat x; ls` y", want: "pip·install·`·y"},
+		{line: `pip install $(cat list | head) "${A}" y`, want: "pip·install·$·$" + `{A}·y | cat·list! | head!`},
+		{line: `V="a $(pip install x) b" c`, want: "V=a $ b·c | pip·install·x!"},
+		{line: "pip install `cat x; ls` y", want: "pip·install·`·y | cat·x! | ls!"},
 		{line: `cat <<'EOF' > Dockerfile`, want: `cat!`, here: `EOF`},
 		{line: `python -c "import x`, want: "python·-c·import x", open: true},
 		{line: `pip install \`, want: "pip·install", open: true},
@@ -68,7 +69,8 @@ func TestAsk(t *testing.T) {
 		"uv tool list":                                            "",
 		"uv sync --all-extras":                                    "uv +",
 		"uv run --with litellm,openai==1.99.9 --python 3.12 x":    "uv pkg:pypi/litellm pkg:pypi/openai@1.99.9",
-		"uv run pytest -q":                                        "uv none",
+		"uv run pytest -q":                                        "uv + loud",
+		"uv run -q pytest":                                        "uv quiet + loud",
 		"uv lock":                                                 "uv none",
 		"uvx --from 'litellm[proxy]' litellm":                     "uv pkg:pypi/litellm",
 		"pipx run --spec acme-cli==2.0 acme":                      "pipx pkg:pypi/acme-cli@2.0",
@@ -88,10 +90,26 @@ func TestAsk(t *testing.T) {
 		"cargo build":                           "",
 		"docker --context ci image pull --platform linux/arm64 redis": "docker docker.io/library/redis:latest",
 		"docker run --rm --name=x -p 80:80 ghcr.io/acme/api:1.4 run":  "docker ghcr.io/acme/api:1.4",
-		"docker run $IMAGE":                 "",
-		"docker run --unknown value redis":  "",
-		"docker build -t x .":               "",
-		"docker exec c pip install litellm": "",
+		"docker run $IMAGE":                      "docker + loud",
+		"docker run --unknown value redis":       "docker + loud",
+		"docker build -t x .":                    "docker image pypi npm loud",
+		"docker buildx build --progress=quiet .": "docker quiet image pypi npm loud",
+		"docker compose -f dev.yml up -d":        "docker +",
+		"docker compose logs":                    "",
+		"docker-compose pull -q":                 "docker-compose quiet +",
+		"docker compose build":                   "docker image pypi npm loud",
+		"tox -e py312":                           "tox quiet +",
+		"tox --version":                          "",
+		"nox -l":                                 "",
+		"hatch run test":                         "hatch quiet +",
+		"hatch version":                          "",
+		"rye sync":                               "uv +",
+		"pixi install":                           "pixi quiet + pypi",
+		"pre-commit run -a":                      "pre-commit pypi npm loud",
+		"conda env create -q -f env.yml":         "conda quiet + pypi",
+		"$PIP install litellm":                   "pip pkg:pypi/litellm",
+		"${UV} sync":                             "uv +",
+		"docker exec c pip install litellm":      "",
 	} {
 		commands, _, _ := shellCommands(line)
 		name, args := unwrap(commands[0].words)
@@ -107,8 +125,14 @@ func TestAsk(t *testing.T) {
 			if a.unnamed {
 				got += " +"
 			}
+			for _, kind := range a.others {
+				got += " " + kind
+			}
 			if a.none {
 				got += " none"
+			}
+			if a.loud {
+				got += " loud"
 			}
 		}
 		if got != want {
@@ -129,6 +153,19 @@ func TestEcho(t *testing.T) {
 		{"a traced command given twice counts twice", "+ pip install -q litellm\n+ pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm", "opaque 2 pkg:pypi/litellm"}},
 		{"RUN of a Dockerfile", "> RUN --mount=type=cache,target=/c pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},
 		{"a container of a pulled image asks for nothing more", "> docker pull redis:7\n> docker run -d redis:7", []string{"require 1 docker.io/library/redis:7"}},
+		{"a here-document that a shell reads is a script", "> bash -eux <<EOF\n> pip install -q litellm\n> EOF", []string{"opaque 2 pkg:pypi/litellm"}},
+		{"a command in a substitution", "> X=$(pip install litellm)", []string{"opaque 1 pkg:pypi/litellm"}},
+		{"a command in a string", "> eval \"pip install -q litellm\"", []string{"opaque 1 pkg:pypi/litellm"}},
+		{"a command in a container", "> docker compose exec -T web pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},
+		{"a command in a new container", "> docker run --rm -v $PWD:/w python:3.12 sh -c 'pip install -q litellm'", []string{"require 1 docker.io/library/python:3.12", "opaque 1 pkg:pypi/litellm"}},
+		{"a command on another host", "> ssh -p 22 web1 pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},
+		{"a variable that is called like an interpreter", "> $PYTHON -m pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},
+		{"a build that prints nothing", "> docker build -q .", []string{"opaque 1 pkg:oci"}},
+		{"a build that prints", "> docker build .", nil},
+		{"a script whose output nobody sees", "> ./setup.sh > /dev/null 2>&1", []string{"opaque 1 pkg:pypi"}},
+		{"a script whose output is kept", "> ./version.sh > version.txt", nil},
+		{"a script whose output is a word", "> V=$(./version.sh)", nil},
+		{"an environment of pre-commit", "> pre-commit run -a\n[INFO] Installing environment for https://h.example/hooks.", []string{"opaque 2 pkg:pypi"}},
 		{"a list without a command", "litellm==1.107.0\nopenai==1.99.9", nil},
 		{"a list in a file", "> pip freeze > list.txt\nlitellm==1.107.0", nil},
 		{"a list ends", "> pip freeze\nWARNING: x\nlitellm==1.107.0\ndone\nopenai==1.99.9", []string{"present 3 pkg:pypi/litellm@1.107.0"}},

@@ -6,8 +6,9 @@ import (
 
 // shellCommand is one simple command of a command line.
 type shellCommand struct {
-	words []string
-	muted bool // its output goes to a file or to /dev/null
+	words  []string
+	muted  bool // its output goes to a file or to /dev/null
+	hidden bool // and nobody wants to read it: to /dev/null, or errors with it
 }
 
 // maxCommand bounds the command lines that are read, joined lines included.
@@ -24,8 +25,9 @@ type shell struct {
 	quoted   bool
 	command  shellCommand
 	commands []shellCommand
-	here     string // delimiter of a here-document that follows
-	open     bool   // the line ends inside quotes or with a backslash
+	nested   []string // commands whose output the shell keeps for itself: $( … ) and ` … `
+	here     string   // delimiter of a here-document that follows
+	open     bool     // the line ends inside quotes or with a backslash
 }
 
 // shellCommands returns the simple commands of a line, the delimiter of a
@@ -40,6 +42,16 @@ func shellCommands(line string) (commands []shellCommand, here string, open bool
 		s.next()
 	}
 	s.endCommand()
+	for _, inner := range s.nested {
+		if len(inner) >= len(line) { // never: what is inside is shorter
+			break
+		}
+		within, _, _ := shellCommands(inner)
+		for _, c := range within {
+			c.muted = true
+			s.commands = append(s.commands, c)
+		}
+	}
 	return s.commands, s.here, s.open
 }
 
@@ -56,6 +68,7 @@ func (s *shell) next() {
 			s.endWord()
 			s.pos++
 			s.redirect("")
+			s.command.hidden = s.command.muted
 			return
 		}
 		s.endCommand()
@@ -78,15 +91,14 @@ func (s *shell) next() {
 		s.quote(c)
 	case '$':
 		s.add(c)
-		if s.peek() == '(' || s.peek() == '{' {
-			s.substitution()
+		if start := s.pos; s.peek() == '(' || s.peek() == '{' {
+			if s.substitution(); s.text[start] == '{' {
+				s.word.WriteString(s.text[start:s.pos])
+			}
 		}
 	case '`':
 		s.add(c)
-		for s.pos < len(s.text) && s.peek() != '`' {
-			s.pos++
-		}
-		s.pos++
+		s.backtick()
 	default:
 		s.add(c)
 	}
@@ -144,6 +156,12 @@ func (s *shell) quote(q byte) {
 		switch {
 		case c == q:
 			return
+		case q == '"' && c == '`':
+			s.word.WriteByte(c)
+			s.backtick()
+		case q == '"' && c == '$' && s.peek() == '(':
+			s.word.WriteByte(c)
+			s.substitution()
 		case c == '\\' && q == '"' && strings.IndexByte("\"\\$`", s.peek()) >= 0 && s.pos < len(s.text):
 			s.word.WriteByte(s.text[s.pos])
 			s.pos++
@@ -154,9 +172,10 @@ func (s *shell) quote(q byte) {
 	s.open = true
 }
 
-// substitution skips $( … ) and ${ … }: what it yields is not known.
+// substitution skips $( … ) and ${ … }: what it yields is not known. The
+// commands in it run all the same.
 func (s *shell) substitution() {
-	depth := 0
+	depth, start := 0, s.pos
 	for s.pos < len(s.text) {
 		switch s.text[s.pos] {
 		case '(', '{':
@@ -166,9 +185,32 @@ func (s *shell) substitution() {
 		}
 		s.pos++
 		if depth == 0 {
+			s.nest(s.text[start:s.pos])
 			return
 		}
 	}
+}
+
+// nest keeps the commands of "( … )"; "{ … }" and "(( … ))" have none.
+func (s *shell) nest(text string) {
+	if inner, ok := strings.CutPrefix(text, "("); ok && !strings.HasPrefix(inner, "(") && len(s.nested) < maxNested {
+		s.nested = append(s.nested, strings.TrimSuffix(inner, ")"))
+	}
+}
+
+// maxNested bounds the substitutions of one command line that are read.
+const maxNested = 64
+
+// backtick skips what stands between backticks, like substitution.
+func (s *shell) backtick() {
+	start := s.pos
+	for s.pos < len(s.text) && s.peek() != '`' {
+		s.pos++
+	}
+	if s.pos < len(s.text) && len(s.nested) < maxNested {
+		s.nested = append(s.nested, s.text[start:s.pos])
+	}
+	s.pos++
 }
 
 // arrow reads a redirection.
@@ -209,7 +251,9 @@ func (s *shell) redirect(fd string) {
 	target := s.target()
 	if (fd == "" || fd == "1") && !strings.HasPrefix(target, "&") && target != "/dev/stderr" && target != "/dev/tty" && target != "" {
 		s.command.muted = true
+		s.command.hidden = s.command.hidden || target == "/dev/null"
 	}
+	s.command.hidden = s.command.hidden || s.command.muted && fd == "2" && target == "&1"
 }
 
 // target reads the word behind a redirection.
