@@ -22,7 +22,7 @@ type covers struct {
 
 func newCovers(m *matching) *covers {
 	c := &covers{
-		m: m, rows: map[timeline.Subject][]timeline.CoverageRow{}, had: map[string]map[string]bool{},
+		m: m, rows: map[timeline.Subject][]timeline.CoverageRow{},
 		named: map[timeline.Subject]bool{}, logs: map[string]bool{}, lists: map[string]bool{}, claims: map[string]bool{},
 	}
 	for _, s := range m.r.subjects {
@@ -39,14 +39,7 @@ func newCovers(m *matching) *covers {
 			c.rows[row.Subject] = append(c.rows[row.Subject], row)
 		}
 	}
-	for _, row := range m.r.inventory {
-		if len(row.Channels) > 0 && c.had[row.Host] == nil {
-			c.had[row.Host] = map[string]bool{}
-		}
-		for _, ch := range row.Channels {
-			c.had[row.Host][ch] = true
-		}
-	}
+	c.had = c.stated()
 	c.expected()
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pulltrail/ingest"
+	"pulltrail/matchers"
 	"pulltrail/reports"
 	"pulltrail/timeline"
 )
@@ -55,7 +56,26 @@ func (a *app) inventory(path string) error {
 	if err := db.SetInventory(rows, mirrors); err != nil {
 		return err
 	}
+	a.warnChannels(rows)
 	return a.printInventory(a.out, rows, mirrors)
+}
+
+// warnChannels names words for channels that nobody knows: what a host does
+// not have is only believed when all of its words are understood.
+func (a *app) warnChannels(rows []timeline.InventoryRow) {
+	for _, r := range rows {
+		for _, word := range r.Channels {
+			if matchers.KnownChannel(word) {
+				continue
+			}
+			hint := "the channels of an incident are in 'pulltrail incidents show ID'"
+			if near := matchers.NearChannel(word); near != "" {
+				hint = fmt.Sprintf("did you mean %s?", near)
+			}
+			fmt.Fprintf(a.err, "%s:%d: %s: channel %q is in no built-in incident, so the channels of this host count as not stated; %s\n",
+				reports.Text(r.File), r.Line, reports.Text(r.Host), reports.Text(word), hint)
+		}
+	}
 }
 
 // printInventory prints what was read.

@@ -16,10 +16,10 @@ type githubJob struct {
 	first, last [stampLen]byte
 	timed       bool
 
-	started bool // the runner's first line was seen
-	named   bool // its name was seen: the job is set up
-	ended   bool // the runner's clean-up was seen
-	torn    bool // a job began before the last one had ended
+	started bool   // the runner's first line was seen
+	named   bool   // its name was seen: the job is set up
+	ended   bool   // the runner's clean-up was seen
+	torn    string // where two logs meet of which one is not whole: what was seen
 	steps   int
 
 	hosted  bool // a hosted runner dies with its job
@@ -85,9 +85,17 @@ func (j *githubJob) line(l *evidence.Line, s *evidence.Stream, o *evidence.Out) 
 func (j *githubJob) phase(text []byte, o *evidence.Out) {
 	switch {
 	case bytes.HasPrefix(text, []byte("Current runner version: '")):
-		j.torn = j.torn || j.started && !j.ended
-		j.started, j.ended = true, false
+		switch {
+		case j.started && !j.ended:
+			j.tear("a job's log begins before the one before it has ended")
+		case !j.started && (j.ended || j.steps > 0):
+			j.tear(`a job's log stands before the first "Current runner version"`)
+		}
+		j.started, j.ended, j.named = true, false, false
 	case bytes.HasPrefix(text, []byte(completeJobName)):
+		if j.named || j.ended {
+			j.tear("a job is named twice: the log of one goes on in that of another")
+		}
 		j.named = true
 		j.link(o)
 	case string(text) == "Post job cleanup.":
@@ -97,6 +105,13 @@ func (j *githubJob) phase(text []byte, o *evidence.Out) {
 		j.text.Step(o)
 	case bytes.HasPrefix(text, []byte("Cache ")):
 		j.cache(text, o)
+	}
+}
+
+// tear notes that the log is of several jobs of which one is not whole.
+func (j *githubJob) tear(why string) {
+	if j.torn == "" {
+		j.torn = why
 	}
 }
 

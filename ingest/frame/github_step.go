@@ -73,6 +73,9 @@ func (j *githubJob) group(l *evidence.Line, s *evidence.Stream, o *evidence.Out,
 func (j *githubJob) step(l *evidence.Line, s *evidence.Stream, o *evidence.Out, run []byte) *evidence.Stream {
 	j.link(o)
 	j.text.Step(o)
+	if j.ended {
+		j.tear("a step stands behind the job's last words: the log of another job goes on there")
+	}
 	j.steps++
 	j.header, j.title, j.told = begun, append(j.title[:0], run...), false
 	j.command, j.pending = j.command[:0], timeline.Item{}

@@ -142,3 +142,25 @@ func TestGitHubCoverage(t *testing.T) {
 		}
 	}
 }
+
+func TestGitHubLogsThatMeet(t *testing.T) {
+	start, end := []string{"Current runner version: '2.332.0'", "Complete job name: build", "##[group]Run true", "##[endgroup]"}, []string{"Cleaning up orphan processes"}
+	whole := slices.Concat(start, end)
+	for _, c := range []struct {
+		about  string
+		lines  []string
+		covers int
+	}{
+		{"one", whole, 1},
+		{"two whole ones", slices.Concat(whole, whole), 1},
+		{"the first without its end", slices.Concat(start, whole), 0},
+		{"the first without its start", slices.Concat(start[1:], end, whole), 0},
+		{"the first without its end, the second without its first line", slices.Concat(start, start[1:], end), 0},
+		{"the second without its start", slices.Concat(whole, start[1:], end), 0},
+		{"the second with only its last steps", slices.Concat(whole, start[2:], end), 0},
+	} {
+		if _, totals, covers := readGitHub(t, githubLines(c.lines...)); covers != c.covers || (totals.Partial == "") != (c.covers > 0) {
+			t.Errorf("%s: covers %d, partial %q", c.about, covers, totals.Partial)
+		}
+	}
+}
