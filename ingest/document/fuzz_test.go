@@ -57,3 +57,8 @@ func FuzzSPDX(f *testing.F)          { fuzz(f, SPDX, "s.json") }
 func FuzzImageIndex(f *testing.F)    { fuzz(f, ImageIndex, "index.json") }
 func FuzzImageManifest(f *testing.F) { fuzz(f, ImageManifest, "manifest.json") }
 func FuzzImageConfig(f *testing.F)   { fuzz(f, ImageConfig, "config.json") }
+func FuzzNPMLock(f *testing.F)       { fuzz(f, NPMLock, "package-lock.json") }
+func FuzzPackageJSON(f *testing.F)   { fuzz(f, PackageJSON, "package.json") }
+func FuzzYarnLock(f *testing.F)      { fuzz(f, YarnLock, "yarn.lock") }
+func FuzzPnpmLock(f *testing.F)      { fuzz(f, PnpmLock, "pnpm-lock.yaml") }
+func FuzzBunLock(f *testing.F)       { fuzz(f, BunLock, "bun.lock") }
