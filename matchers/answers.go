@@ -93,7 +93,7 @@ func (m *matching) answer(a *about, j judged, given map[opKey][]judged) (*cleare
 			}
 			if g.Action == timeline.Install || g.Action == timeline.Present || op.State == timeline.OpDone || g.Parts.Type == "github" {
 				how := fmt.Sprintf("asked for %s, got %s", nameOf(j.Fact), g.Item.Artifact)
-				return &cleared{j, []Evidence{{g.Fact, "answers in the same command"}}, how}, nil
+				return &cleared{j, []Evidence{{Fact: g.Fact, Part: "answers in the same command"}}, how}, nil
 			}
 		}
 		if op.State == timeline.OpCached {
@@ -123,7 +123,7 @@ func (m *matching) imageAnswer(j judged, given map[opKey][]judged) (*cleared, er
 		if v != Clear {
 			return nil, nil //nolint:nilnil // no answer is an answer
 		}
-		c = &cleared{j, append([]Evidence{{g.Fact, "what came in the same command"}}, by...), how}
+		c = &cleared{j, append([]Evidence{{Fact: g.Fact, Part: "what came in the same command"}}, by...), how}
 	}
 	return c, nil
 }
@@ -139,7 +139,7 @@ func (m *matching) projectFile(a *about, j judged) *cleared {
 		if g.answer && g.Op != 0 && g.key == j.key && g.Action == timeline.Install {
 			return &cleared{
 				j,
-				[]Evidence{{g.Fact, "what the job's command got"}},
+				[]Evidence{{Fact: g.Fact, Part: "what the job's command got"}},
 				fmt.Sprintf("the project asks for %s, the job got %s", nameOf(j.Fact), g.Item.Artifact),
 			}
 		}
@@ -195,7 +195,7 @@ func (m *matching) cachedLayer(j judged, step timeline.Op) (*cleared, error) {
 		if layer := m.layer(images, f.Item.Ref); layer != nil && m.q.during(j.channel, layer.Span) == nil {
 			return &cleared{
 				j,
-				[]Evidence{{f, "cached step"}, {*layer, "time of the layer"}},
+				[]Evidence{{Fact: f, Part: "cached step"}, {Fact: *layer, Part: "time of the layer"}},
 				fmt.Sprintf("asked for %s in a cached step whose layer was made at %s, outside the window", nameOf(j.Fact), layer.Span),
 			}, nil
 		}

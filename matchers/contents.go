@@ -66,7 +66,7 @@ func (c *contents) of(digests []timeline.Digest) (Verdict, []Evidence, string) {
 			js := c.facts[id]
 			for _, j := range js {
 				if j.verdict == Exposed {
-					return Exposed, []Evidence{{j.Fact, "content of exactly this digest"}}, fmt.Sprintf("the content list of %s names %s", short(id), j.Item.Artifact)
+					return Exposed, []Evidence{{Fact: j.Fact, Part: "content of exactly this digest"}}, fmt.Sprintf("the content list of %s names %s", short(id), j.Item.Artifact)
 				}
 			}
 			if !c.listed[id] {
@@ -74,7 +74,7 @@ func (c *contents) of(digests []timeline.Digest) (Verdict, []Evidence, string) {
 			}
 			for _, j := range js {
 				if j.answer {
-					return Clear, []Evidence{{j.Fact, "content of exactly this digest"}}, fmt.Sprintf("the content list of %s names %s, which is not listed", short(id), j.Item.Artifact)
+					return Clear, []Evidence{{Fact: j.Fact, Part: "content of exactly this digest"}}, fmt.Sprintf("the content list of %s names %s, which is not listed", short(id), j.Item.Artifact)
 				}
 			}
 			if len(js) == 0 {

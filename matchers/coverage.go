@@ -170,11 +170,11 @@ func (c *covers) whole(s timeline.Subject) bool {
 }
 
 // channel reports whether a channel of the incident is covered for a subject,
-// and why or why not.
-func (c *covers) channel(s timeline.Subject, channel string) (bool, string) {
+// why or why not, and what of its window is not.
+func (c *covers) channel(s timeline.Subject, channel string) (bool, string, []Hole) {
 	if s.Kind == timeline.Host {
 		if had := c.had[s.ID]; had != nil && !had[channel] && !had[base(channel)] {
-			return true, "the inventory does not list it for the host"
+			return true, "the inventory does not list it for the host", nil
 		}
 	}
 	topics := c.m.q.topics[channel]
@@ -184,40 +184,44 @@ func (c *covers) channel(s timeline.Subject, channel string) (bool, string) {
 			continue
 		}
 		if r.Whole {
-			return true, r.Why
+			return true, r.Why, nil
 		}
 		spans = append(spans, r.Span)
 	}
 	if s.Kind == timeline.Image && c.m.holds.listed[s.ID] {
-		return true, "the content list of the image is whole"
+		return true, "the content list of the image is whole", nil
 	}
 	from, to, ok := c.m.q.union(channel)
 	if !ok {
-		return false, "the incident gives no window for it"
+		return false, "the incident gives no window for it", nil
 	}
 	if len(spans) == 0 {
-		return false, "no source covers it"
+		return false, "no source covers it", []Hole{{channel, from, to}}
 	}
-	if hole, ok := firstHole(spans, from, to); ok {
-		return false, "what was read leaves a hole from " + timeline.FormatTime(hole)
+	if open := holes(channel, spans, from, to); len(open) > 0 {
+		return false, "what was read leaves a hole from " + timeline.FormatTime(open[0].From), open
 	}
-	return true, "what was read covers the whole window"
+	return true, "what was read covers the whole window", nil
 }
 
-// firstHole finds the first instant of [from, to] outside all spans.
-func firstHole(spans []timeline.Span, from, to int64) (int64, bool) {
+// holes lists the parts of [from, to] outside all spans.
+func holes(channel string, spans []timeline.Span, from, to int64) []Hole {
 	slices.SortFunc(spans, func(a, b timeline.Span) int { return cmpInt(a.From, b.From) })
+	var out []Hole
 	at := from
 	for _, s := range spans {
+		if s.From > to {
+			break
+		}
 		if s.From > at {
-			return at, true
+			out = append(out, Hole{channel, at, s.From - 1})
 		}
 		if s.To >= to {
-			return 0, false
+			return out
 		}
 		at = max(at, s.To+1)
 	}
-	return at, true
+	return append(out, Hole{channel, at, to})
 }
 
 // channels fills in the channels of a finding that no fact speaks of, and
@@ -228,11 +232,15 @@ func (c *covers) channels(a *about, f *Finding) {
 			if _, said := f.Channels[ch.Name]; !said {
 				f.Channels[ch.Name], f.Reasons[ch.Name] = Unknown, missingText(a.missing)
 			}
+			if from, to, ok := c.m.q.union(ch.Name); ok && a.missing.Span.Overlaps(from, to) {
+				f.Uncovered = append(f.Uncovered, Hole{ch.Name, max(from, a.missing.Span.From), min(to, a.missing.Span.To)})
+			}
 		}
 		return // its own gap stands already
 	}
 	for _, ch := range c.m.q.inc.Channels {
-		ok, why := c.channel(a.subject, ch.Name)
+		ok, why, open := c.channel(a.subject, ch.Name)
+		f.Uncovered = append(f.Uncovered, open...)
 		if !ok {
 			c.gaps = append(c.gaps, Gap{Subject: a.subject.String(), Channel: ch.Name, Reason: "uncovered", Detail: why, Fix: c.fix(a.subject, ch.Name)})
 		}

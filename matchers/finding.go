@@ -32,7 +32,8 @@ func (v Verdict) rank() int {
 // Evidence is a fact of the timeline with its part in a finding.
 type Evidence struct {
 	timeline.Fact
-	Part string // why it stands here, a few words: "exact bad version", "answers the ask", …
+	Part    string  // why it stands here, a few words: "exact bad version", "answers the ask", …
+	Verdict Verdict // what it supports by itself, "" when it accuses nobody
 }
 
 // Finding is the verdict for one subject, with what led to it.
@@ -52,6 +53,15 @@ type Finding struct {
 	Via      []string           // findings that this one follows from
 	Owner    string             // of the inventory, "" when not stated
 	Service  string
+
+	Uncovered []Hole // what was not seen of the channels' windows
+}
+
+// Hole is a part of a channel's window that no evidence of a subject covers.
+type Hole struct {
+	Channel string
+	From    int64 // nanoseconds, both ends inclusive
+	To      int64
 }
 
 // Gap is evidence that is missing, and how to close it.
@@ -72,4 +82,6 @@ type Result struct {
 	Gaps     []Gap
 	Sources  []timeline.SourceRow
 	Counts   map[Verdict]int
+
+	Inventory []string // files of the inventory, by name
 }

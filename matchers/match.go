@@ -163,6 +163,12 @@ func (m *matching) findings() *Result {
 	for _, v := range Verdicts {
 		res.Counts[v] = 0
 	}
+	for _, row := range m.r.inventory {
+		if !slices.Contains(res.Inventory, row.File) {
+			res.Inventory = append(res.Inventory, row.File)
+		}
+	}
+	slices.Sort(res.Inventory)
 	for _, a := range m.about {
 		f := m.finding(a)
 		res.Findings = append(res.Findings, f)
@@ -208,7 +214,7 @@ func (m *matching) finding(a *about) Finding {
 	case best != nil:
 		f.Verdict, f.Rule, f.Because = best.verdict, best.rule, capital(best.because)
 		f.Artifact, f.Span = best.Item.Artifact, best.Span
-		f.Evidence = append(f.Evidence, Evidence{best.Fact, "decides"})
+		f.Evidence = append(f.Evidence, Evidence{best.Fact, "decides", best.verdict})
 	case answered != "" && a.missing == nil:
 		f.Rule, f.Because = "answered", capital(answered)
 	case a.missing != nil:
@@ -323,27 +329,27 @@ func (m *matching) evidence(a *about, best *judged, f *Finding) {
 	if best != nil {
 		seen[keyOf(best.Fact)] = true
 	}
-	add := func(fact timeline.Fact, part string) {
+	add := func(fact timeline.Fact, part string, v Verdict) {
 		if k := keyOf(fact); !seen[k] {
 			seen[k] = true
-			f.Evidence = append(f.Evidence, Evidence{fact, part})
+			f.Evidence = append(f.Evidence, Evidence{fact, part, v})
 		}
 	}
 	first := len(f.Evidence)
 	for _, j := range a.judged {
 		switch {
 		case j.verdict != "":
-			add(j.Fact, "also "+string(j.verdict)+": "+j.rule)
+			add(j.Fact, "also "+string(j.verdict)+": "+j.rule, j.verdict)
 		case j.answer:
-			add(j.Fact, "another version, digest or commit")
+			add(j.Fact, "another version, digest or commit", "")
 		default:
-			add(j.Fact, "names it, outside the question")
+			add(j.Fact, "names it, outside the question", "")
 		}
 	}
 	for _, c := range a.cleared {
-		add(c.ask.Fact, "ask, answered")
+		add(c.ask.Fact, "ask, answered", "")
 		for _, e := range c.by {
-			add(e.Fact, e.Part)
+			add(e.Fact, e.Part, "")
 		}
 	}
 	rest := f.Evidence[first:]

@@ -1,52 +1,50 @@
 package reports
 
 import (
+	"math"
 	"slices"
 	"strings"
-
-	"pulltrail/matchers"
-	"pulltrail/timeline"
 )
 
-// moment is one row of the report's timeline: what happened to whom, or a
+// moment is one row of the timeline in words: what happened to whom, or a
 // window that opens or closes.
 type moment struct {
-	at    int64
-	Time  string
-	Who   string // subject, or channels
-	What  string
-	Where string
-	Seen  string // verdict of the finding
-	Bound bool   // the end of a window
+	At      int64 // nanoseconds
+	Time    string
+	Who     string // subject, or channels
+	What    string
+	Where   string
+	Verdict string // of the finding; "" at the end of a window
+	Finding string
 }
 
 // chronology lists, in order of time, what led to verdicts other than clear,
 // between the ends of the incident's windows. What has no time is left out: it
 // stands with its finding.
-func chronology(r *matchers.Result) []moment {
-	out := boundaries(r.Incident)
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		if f.Verdict == matchers.Clear {
+func chronology(d *Document) []moment {
+	out := boundaries(d.Incident.Windows)
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Verdict == "clear" {
 			continue
 		}
-		for _, e := range f.Evidence {
-			accuses := e.Part == "decides" || strings.HasPrefix(e.Part, "also exposed") || strings.HasPrefix(e.Part, "also pulled")
-			if !accuses || e.Span.From == timeline.Beginning {
+		for j := range f.Evidence {
+			e := &f.Evidence[j]
+			accuses := j == 0 && e.Verdict != "" || e.Verdict == "exposed" || e.Verdict == "pulled"
+			if !accuses || e.From == nil {
 				continue
 			}
-			j := newEvidence(e)
-			m := moment{at: e.Span.From, Time: seconds(j.From, j.To), Who: f.Subject.String(), Seen: string(f.Verdict), What: j.Action + " " + j.Artifact}
-			j.From, j.To = nil, nil
-			m.Where = where(&j)
-			out = append(out, m)
+			out = append(out, moment{
+				At: nanoseconds(e.From, math.MinInt64), Time: seconds(e.From, e.To), Who: f.Subject.Kind + ":" + f.Subject.ID,
+				What: e.Action + " " + e.Artifact, Where: place(*e), Verdict: f.Verdict, Finding: f.ID,
+			})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b moment) int {
 		switch {
-		case a.at != b.at && a.at < b.at:
+		case a.At < b.At:
 			return -1
-		case a.at != b.at:
+		case a.At > b.At:
 			return 1
 		}
 		return strings.Compare(a.Where+a.Who, b.Where+b.Who)
@@ -55,27 +53,24 @@ func chronology(r *matchers.Result) []moment {
 }
 
 // boundaries are the ends of the windows, those of one instant together.
-func boundaries(inc *matchers.Incident) []moment {
+func boundaries(windows []Window) []moment {
 	var out []moment
-	add := func(ns int64, channel, what string) {
-		if ns == timeline.Beginning || ns == timeline.Forever {
+	add := func(at *string, channel, what string) {
+		if at == nil {
 			return
 		}
-		i := slices.IndexFunc(out, func(m moment) bool { return m.at == ns && m.What == what })
+		i := slices.IndexFunc(out, func(m moment) bool { return m.Time == seconds(at, at) && m.What == what })
 		if i < 0 {
-			t := Time(ns)
-			out = append(out, moment{at: ns, Time: seconds(t, t), What: what, Who: channel, Bound: true})
+			out = append(out, moment{At: nanoseconds(at, 0), Time: seconds(at, at), What: what, Who: channel})
 			return
 		}
 		if !slices.Contains(strings.Split(out[i].Who, ", "), channel) {
 			out[i].Who += ", " + channel
 		}
 	}
-	for _, c := range inc.Channels {
-		for _, w := range c.Windows {
-			add(w.From, c.Name, "window opens")
-			add(w.To, c.Name, "window closes")
-		}
+	for _, w := range windows {
+		add(w.From, w.Channel, "window opens")
+		add(w.To, w.Channel, "window closes")
 	}
 	return out
 }

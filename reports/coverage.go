@@ -31,18 +31,8 @@ func CoverageText(w io.Writer, d *Document) error {
 	}
 	fmt.Fprintf(w, "%d subjects, %d sources: %d read, %d partial, %d unread\n", len(d.Findings), len(d.Coverage.Sources),
 		states["read"], states["partial"], states["unread"])
-	channels := map[string]int{}
-	for i := range d.Findings {
-		for c, v := range d.Findings[i].Channels {
-			if v != "unknown" {
-				channels[c]++
-			} else {
-				channels[c] += 0
-			}
-		}
-	}
-	for _, c := range slices.Sorted(maps.Keys(channels)) {
-		fmt.Fprintf(w, "  %-14s answered for %d of %d subjects\n", Text(c), channels[c], len(d.Findings))
+	for _, c := range d.Coverage.Channels {
+		fmt.Fprintf(w, "  %-14s answered for %d of %d subjects\n", Text(c.Channel), c.Answered, c.Of)
 	}
 	writeSources(w, d.Coverage.Sources)
 	fmt.Fprintln(w)

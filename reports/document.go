@@ -2,6 +2,8 @@ package reports
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"pulltrail/matchers"
 	"pulltrail/timeline"
@@ -15,18 +17,11 @@ const Schema = "pulltrail.findings/1"
 // Times are RFC 3339 UTC; an unknown end is null.
 type Document struct {
 	Schema   string         `json:"schema"`
+	AsOf     string         `json:"as_of,omitempty"`
 	Incident Incident       `json:"incident"`
 	Findings []Finding      `json:"findings"`
 	Coverage Coverage       `json:"coverage"`
 	Counts   map[string]int `json:"counts"`
-}
-
-// Incident names the incident and the revision of its file.
-type Incident struct {
-	ID       string `json:"id"`
-	Revision string `json:"revision"`
-	Title    string `json:"title"`
-	Kind     string `json:"kind"`
 }
 
 // Subject is who a finding or event speaks of; On is the host it ran on.
@@ -54,6 +49,19 @@ type Finding struct {
 	Evidence []Evidence        `json:"evidence"`
 	More     int               `json:"more_evidence,omitempty"` // lines beyond those listed
 	Via      []string          `json:"via"`
+
+	// Uncovered is what was not seen of the windows; Limits names, for a clear
+	// finding, the facts of Incident.Limits that it depends on.
+	Uncovered []Hole   `json:"uncovered,omitempty"`
+	Limits    []string `json:"limits,omitempty"`
+}
+
+// Hole is a part of the windows of some channels that no evidence of a subject
+// covers.
+type Hole struct {
+	Channels []string `json:"channels"`
+	From     *string  `json:"from"`
+	To       *string  `json:"to"`
 }
 
 // Evidence is one line that a finding stands on.
@@ -72,6 +80,7 @@ type Evidence struct {
 	Clock    string   `json:"clock"`
 	Text     string   `json:"text"`
 	Part     string   `json:"part"`
+	Verdict  string   `json:"verdict,omitempty"` // what the line supports by itself
 }
 
 // Digest is a hash and what it is of.
@@ -82,9 +91,18 @@ type Digest struct {
 
 // Coverage is what was and was not read.
 type Coverage struct {
-	Complete bool     `json:"complete"`
-	Sources  []Source `json:"sources"`
-	Gaps     []Gap    `json:"gaps"`
+	Complete  bool       `json:"complete"`
+	Channels  []Answered `json:"channels"`
+	Inventory []string   `json:"inventory,omitempty"` // files that say which hosts there are
+	Sources   []Source   `json:"sources"`
+	Gaps      []Gap      `json:"gaps"`
+}
+
+// Answered says for how many subjects the question is answered on a channel.
+type Answered struct {
+	Channel  string `json:"channel"`
+	Answered int    `json:"answered"`
+	Of       int    `json:"of"`
 }
 
 // Source is one piece of evidence. From and To are the first and last time in
@@ -95,7 +113,9 @@ type Source struct {
 	Format  string  `json:"format"`
 	State   string  `json:"state"`
 	Why     string  `json:"why,omitempty"`
-	Claim   string  `json:"claim,omitempty"`
+	Claim   string  `json:"claim,omitempty"`  // what --subject said; the path where nothing names a subject
+	Zone    string  `json:"zone,omitempty"`   // --zone
+	Covers  string  `json:"covers,omitempty"` // --covers
 	From    *string `json:"from"`
 	To      *string `json:"to"`
 	Events  int64   `json:"events"`
@@ -119,27 +139,51 @@ const maxEvidence = 100
 func NewDocument(r *matchers.Result) (*Document, error) {
 	d := &Document{
 		Schema: Schema, Findings: []Finding{}, Counts: map[string]int{},
-		Incident: Incident{r.Incident.ID, r.Incident.Revision, r.Incident.Title, r.Incident.Kind},
-		Coverage: Coverage{Complete: r.Complete, Sources: []Source{}, Gaps: []Gap{}},
+		Incident: newIncident(r.Incident),
+		Coverage: Coverage{Complete: r.Complete, Channels: []Answered{}, Inventory: r.Inventory, Sources: []Source{}, Gaps: []Gap{}},
 	}
 	for _, v := range matchers.Verdicts {
 		d.Counts[string(v)] = 0
 	}
+	limits := limitsOf(r.Incident)
 	for i := range r.Findings {
 		f := newFinding(&r.Findings[i], maxEvidence)
+		if f.Verdict == "clear" {
+			f.Limits = limits(f.Channels)
+		}
 		d.Findings = append(d.Findings, f)
 		d.Counts[f.Verdict]++
 	}
 	for _, s := range r.Sources {
 		d.Coverage.Sources = append(d.Coverage.Sources, Source{
-			s.Path, s.SHA256, s.Format, string(s.State), s.Why, s.Claim,
-			Time(s.First), Time(s.Last), s.Events, s.Skipped,
+			Path: s.Path, SHA256: s.SHA256, Format: s.Format, State: string(s.State), Why: s.Why, Claim: s.Claim, Zone: s.Zone,
+			Covers: s.Covers, From: Time(s.First), To: Time(s.Last), Events: s.Events, Skipped: s.Skipped,
 		})
 	}
 	for _, g := range r.Gaps {
 		d.Coverage.Gaps = append(d.Coverage.Gaps, Gap(g))
 	}
+	d.Coverage.Channels = d.answered()
 	return d, d.check(r)
+}
+
+// answered counts, for each channel, the subjects of which something is known.
+func (d *Document) answered() []Answered {
+	n := map[string]int{}
+	for i := range d.Findings {
+		for c, v := range d.Findings[i].Channels {
+			if v != "unknown" {
+				n[c]++
+			} else {
+				n[c] += 0
+			}
+		}
+	}
+	out := []Answered{}
+	for _, c := range slices.Sorted(maps.Keys(n)) {
+		out = append(out, Answered{c, n[c], len(d.Findings)})
+	}
+	return out
 }
 
 // check compares the document with the answer it was made of.
@@ -167,6 +211,7 @@ func newFinding(f *matchers.Finding, most int) Finding {
 	for c, v := range f.Channels {
 		out.Channels[c] = string(v)
 	}
+	out.Uncovered = holes(f.Uncovered)
 	for i, e := range f.Evidence {
 		if most > 0 && i >= most {
 			out.More = len(f.Evidence) - most
@@ -182,9 +227,26 @@ func newEvidence(e matchers.Evidence) Evidence {
 		Source: e.SHA256, Path: e.Path, Line: e.Line, Offset: e.Offset, Action: e.Action.String(),
 		Artifact: e.Item.Artifact, Ref: e.Item.Ref, Digests: []Digest{}, From: Time(e.Span.From), To: Time(e.Span.To),
 		Written: e.Span.Written, Clock: string(e.Span.Clock), Text: e.Text, Part: e.Part,
+		Verdict: string(e.Verdict),
 	}
 	for _, d := range e.Item.Digests {
 		out.Digests = append(out.Digests, Digest{d.Value, string(d.Role)})
+	}
+	return out
+}
+
+// holes joins the holes of channels that have the same.
+func holes(list []matchers.Hole) []Hole {
+	var out []Hole
+	at := map[[2]int64]int{}
+	for _, h := range list {
+		i, ok := at[[2]int64{h.From, h.To}]
+		if !ok {
+			i = len(out)
+			at[[2]int64{h.From, h.To}] = i
+			out = append(out, Hole{From: Time(h.From), To: Time(h.To)})
+		}
+		out[i].Channels = append(out[i].Channels, h.Channel)
 	}
 	return out
 }

@@ -1,8 +1,8 @@
 package reports
 
 import (
-	"embed"
 	"fmt"
+	htmltemplate "html/template"
 	"io"
 	"maps"
 	"slices"
@@ -14,15 +14,6 @@ import (
 	"pulltrail/matchers"
 	"pulltrail/timeline"
 )
-
-//go:embed templates/*.tmpl
-var templates embed.FS
-
-// Names lists the reports.
-func Names() []string { return []string{"responder"} }
-
-// Forms lists the file endings that a report can be written as.
-func Forms() []string { return []string{"md", "json"} }
 
 // AsOf is the time that a report prints as its own: --as-of, else
 // SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch/),
@@ -45,37 +36,105 @@ func AsOf(flag, epoch string) (string, error) {
 	return time.Unix(n, 0).UTC().Format(time.RFC3339), nil
 }
 
-// Responder writes the report for the people who respond: counts, findings
-// with evidence, what was not seen, how to reproduce.
-func Responder(w io.Writer, form string, r *matchers.Result, asOf string) error {
-	d, err := NewDocument(r)
+// responderPage is what the templates of the responder report see.
+type responderPage struct {
+	*Document
+	Title    string
+	Sections []section
+	Strong   int // findings stronger than unknown
+	Gaps     []gapGroup
+	Wide     htmltemplate.HTML // the timeline; empty when no line has a time
+	Narrow   htmltemplate.HTML
+	Moments  []moment
+	Commands []string
+}
+
+// section lists the findings of one verdict.
+type section struct {
+	Verdict  string
+	Meaning  string
+	Findings []Finding
+}
+
+// Responder writes the report for the people who respond: what to do first,
+// counts, findings with evidence, what was not seen, how to reproduce.
+func Responder(w io.Writer, form string, res *matchers.Result, asOf string) error {
+	d, err := NewDocument(res)
 	if err != nil {
 		return err
 	}
-	if form == "json" {
-		return WriteJSON(w, d)
+	d.AsOf = asOf
+	p := responderPage{
+		Document: d, Title: d.Incident.Title, Gaps: gapGroups(d.Coverage.Gaps), Commands: commands(d, "responder"),
+		Moments: chronology(d),
 	}
-	t, err := template.New("responder.md.tmpl").Funcs(template.FuncMap{
-		"md": Markdown, "span": span, "where": func(e Evidence) string { return where(&e) }, "sorted": func(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) },
-		"meaning": func(v string) string { return meaning[v] }, "of": d.of, "window": window, "who": func(f Finding) string { return who(&f) },
-		"decisive": func(f Finding) *Evidence { return f.decisive() }, "gaps": func() []Gap { return grouped(d.Coverage.Gaps) }, "channels": func(f Finding) []channelRow { return channelRows(&f) }, "brief": brief,
-		"chronology": func() []moment { return chronology(r) },
-		"take":       func(n int, e []Evidence) []Evidence { return e[:min(n, len(e))] },
-		"cite":       func(c matchers.Cite) string { return cite(r.Incident, c) },
-	}).ParseFS(templates, "templates/responder.md.tmpl")
-	if err != nil {
-		return fmt.Errorf("report responder: %w", err)
+	for _, v := range verdicts {
+		s := section{Verdict: v, Meaning: meaning[v]}
+		for i := range d.Findings {
+			if d.Findings[i].Verdict == v {
+				s.Findings = append(s.Findings, d.Findings[i])
+			}
+		}
+		p.Sections = append(p.Sections, s)
 	}
-	data := struct {
-		*Document
-		Inc      *matchers.Incident
-		AsOf     string
-		Verdicts []string
-	}{d, r.Incident, asOf, verdicts}
-	if err := t.Execute(w, data); err != nil {
-		return fmt.Errorf("report responder: %w", err)
+	p.Strong = len(d.Findings) - d.Counts["unknown"] - d.Counts["clear"]
+	r := report{name: "responder", truth: d, page: p, funcs: words, table: findingTable(d)}
+	if form == "html" { // the other forms have no picture
+		p.Wide, p.Narrow = drawing(d, true), drawing(d, false)
+		r.page = p
 	}
-	return nil
+	for i := range d.Findings {
+		r.ids = append(r.ids, d.Findings[i].ID)
+	}
+	return r.write(w, form)
+}
+
+// words are what the templates say with.
+var words = template.FuncMap{
+	"md":       Markdown,
+	"code":     Text,
+	"legend":   legend,
+	"when":     when,
+	"place":    place,
+	"who":      func(f Finding) string { return who(&f) },
+	"decisive": func(f Finding) *Evidence { return f.decisive() },
+	"channels": func(f Finding) []channelRow { return channelRows(&f) },
+	"window":   window,
+	"brief":    brief,
+	"sign":     func(verdict string) string { return signs[verdict] },
+	"web":      func(s string) bool { return strings.HasPrefix(s, "https://") },
+	"ranges":   ranges,
+	"join":     strings.Join,
+	"head":     func(n int, e []Evidence) []Evidence { return e[:min(n, len(e))] },
+	"tail":     func(n int, e []Evidence) []Evidence { return e[min(n, len(e)):] },
+	"first":    func(n int, s []string) []string { return s[:min(n, len(s))] },
+	"rest":     func(n int, s []string) []string { return s[min(n, len(s)):] },
+	"add":      func(a, b int) int { return a + b },
+	"plural": func(n int, one, many string) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return strconv.Itoa(n) + " " + many
+	},
+}
+
+// signs mark a verdict beside its colour.
+var signs = map[string]string{"exposed": "■", "pulled": "▼", "possible": "◆", "unknown": "?", "clear": "✓"}
+
+// when prints the time of a line to the second.
+func when(e Evidence) string {
+	if s := seconds(e.From, e.To); s != "" {
+		return s
+	}
+	return "time not known"
+}
+
+// place is where a line stands.
+func place(e Evidence) string {
+	if e.Line > 0 {
+		return fmt.Sprintf("%s:%d", e.Path, e.Line)
+	}
+	return e.Path
 }
 
 // channelRow is what a finding says of channels that it says the same of.
@@ -105,41 +164,158 @@ func brief(text string) string {
 	return text
 }
 
-// of lists the findings with a verdict.
-func (d *Document) of(verdict string) []Finding {
-	var out []Finding
-	for _, f := range d.Findings {
-		if f.Verdict == verdict {
-			out = append(out, f)
+// ranges shortens numbered names: L1, L2, U1 to U11.
+func ranges(ids []string) string {
+	var out []string
+	for i := 0; i < len(ids); {
+		j := i
+		for j+1 < len(ids) && ids[j+1][:1] == ids[i][:1] {
+			j++
 		}
+		switch {
+		case j-i > 1:
+			out = append(out, ids[i]+" to "+ids[j])
+		default:
+			out = append(out, ids[i:j+1]...)
+		}
+		i = j + 1
+	}
+	return strings.Join(out, ", ")
+}
+
+// gapGroup is what is missing for one reason and closed in one way.
+type gapGroup struct {
+	Reason, Detail, Fix string
+	Of                  []string // subjects with channels, or sources
+}
+
+// gapGroups joins gaps that one sentence explains and one closes.
+func gapGroups(gaps []Gap) []gapGroup {
+	var out []gapGroup
+	at := map[gapKey]int{}
+	for _, g := range grouped(gaps) {
+		key := gapKey{g.Reason, g.Detail, g.Fix}
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, gapGroup{Reason: g.Reason, Detail: g.Detail, Fix: g.Fix})
+		}
+		of := g.Subject
+		if of == "" {
+			of = g.Source
+		}
+		if of == "" {
+			of = "the case"
+		}
+		if g.Channel != "" {
+			of += " (" + g.Channel + ")"
+		}
+		out[i].Of = append(out[i].Of, of)
 	}
 	return out
 }
 
-// window prints a window as people read it, to its precision.
-func window(w matchers.Window) string {
-	text := func(ns int64) string {
-		if ns == timeline.Beginning || ns == timeline.Forever {
-			return "not known"
-		}
-		t := time.Unix(0, ns).UTC()
-		switch w.Precision {
-		case "day":
-			return t.Format("2006-01-02")
-		case "second":
-			return t.Format("2006-01-02 15:04:05")
-		}
-		return t.Format("2006-01-02 15:04")
+type gapKey struct{ reason, detail, fix string }
+
+// commands are what makes the same report again from the same files.
+func commands(d *Document, name string) []string {
+	var out []string
+	for _, f := range d.Coverage.Inventory {
+		out = append(out, "pulltrail inventory "+shell(f))
 	}
-	return text(w.From) + " to " + text(w.To) + " UTC"
+	for _, group := range sameFlags(d.Coverage.Sources) {
+		out = append(out, ingestCommand(group))
+	}
+	again := "pulltrail report " + name + " --incident " + shell(d.Incident.ID)
+	if d.AsOf != "" {
+		again += " --as-of " + d.AsOf
+	}
+	return append(out, "pulltrail match "+shell(d.Incident.ID), again+" -o "+name+".html")
 }
 
-func cite(inc *matchers.Incident, c matchers.Cite) string {
-	if c.Source.URL != "" {
-		return c.Source.URL
+// sameFlags groups sources that one command reads.
+func sameFlags(sources []Source) [][]Source {
+	var out [][]Source
+	at := map[[3]string]int{}
+	for _, s := range sources {
+		if s.Claim == s.Path {
+			s.Claim = ""
+		}
+		key := [3]string{s.Claim, s.Zone, s.Covers}
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], s)
 	}
-	if c.Source.Index >= 0 && c.Source.Index < len(inc.References) {
-		return inc.References[c.Source.Index]
+	return out
+}
+
+// ingestCommand reads a group of sources; of very many it names the first.
+func ingestCommand(group []Source) string {
+	const most = 200
+	b := strings.Builder{}
+	b.WriteString("pulltrail ingest")
+	for _, flag := range [][2]string{{"--subject", group[0].Claim}, {"--zone", group[0].Zone}, {"--covers", group[0].Covers}} {
+		if flag[1] != "" {
+			b.WriteString(" " + flag[0] + " " + shell(flag[1]))
+		}
 	}
-	return strings.TrimSpace(c.Note)
+	for i, s := range group {
+		if i == most {
+			fmt.Fprintf(&b, "  # and %d more, see the list of sources", len(group)-most)
+			break
+		}
+		b.WriteString(" " + shell(s.Path))
+	}
+	return b.String()
+}
+
+// shell quotes a word for a POSIX shell where it needs it.
+func shell(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._/:@=+,%", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// findingTable is the report as a table: one row for each finding.
+func findingTable(d *Document) [][]string {
+	out := [][]string{{
+		"finding", "incident", "verdict", "kind", "subject", "on", "owner", "service", "egress", "rule", "because", "artifact",
+		"from", "to", "channels", "path", "line", "text", "sha256", "lines of evidence", "limits", "all evidence complete",
+	}}
+	complete := map[bool]string{true: "yes", false: "no"}[d.Coverage.Complete]
+	orEmpty := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		var channels []string
+		for _, c := range slices.Sorted(maps.Keys(f.Channels)) {
+			channels = append(channels, c+"="+f.Channels[c])
+		}
+		e := f.decisive()
+		line := ""
+		if e == nil {
+			e = &Evidence{}
+		} else if e.Line > 0 {
+			line = strconv.FormatInt(e.Line, 10)
+		}
+		out = append(out, []string{
+			f.ID, d.Incident.ID, f.Verdict, f.Subject.Kind, f.Subject.ID, f.Subject.On, f.Owner, f.Service, f.Egress, f.Rule,
+			f.Because, f.Artifact, orEmpty(f.From), orEmpty(f.To), strings.Join(channels, " "), e.Path, line, e.Text, e.Source,
+			strconv.Itoa(len(f.Evidence) + f.More), ranges(f.Limits), complete,
+		})
+	}
+	return out
 }

@@ -1,0 +1,252 @@
+package matchers
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"pulltrail/timeline"
+)
+
+// Credential is one row of a rotation plan: a secret by its name, or a class
+// that the incident lists and of which the evidence shows no name. Values
+// never occur: no parser keeps them.
+type Credential struct {
+	ID      string // derived from incident, class and name: stable
+	Name    string // "" when the evidence shows none
+	Class   string
+	Listed  bool // the incident names the class, or one that means every secret
+	Scope   string
+	Why     string
+	Cite    Cite
+	Verdict Verdict // the strongest of those who expose it
+	Held    []Holding
+	By      []Exposer
+	Owners  []string // of the hosts that held it, by the inventory
+
+	order int
+}
+
+// Holding is a place where evidence shows a secret, and the line that does.
+type Holding struct {
+	Subject timeline.Subject
+	On      string
+	Line    timeline.Fact
+}
+
+// Exposer is a finding that puts a credential within reach.
+type Exposer struct {
+	Finding string
+	Subject timeline.Subject
+	On      string
+	Verdict Verdict
+}
+
+// plan is a rotation plan in the making.
+type plan struct {
+	res    *Result
+	inc    *Incident
+	on     map[timeline.Subject]string // where a subject ran
+	owner  map[string]string           // host → owner
+	reach  map[timeline.Subject][]int  // subject → findings that put its secrets within reach
+	rows   map[string]*Credential
+	shown  map[int]map[string]bool // finding → classes of the names that it exposes
+	strong []int                   // findings stronger than unknown
+}
+
+// PlanRotation lists the credentials that were within reach of the findings
+// stronger than unknown: the incident's classes times those subjects times the
+// names of the secrets that evidence shows them to have held.
+func PlanRotation(db *timeline.DB, res *Result) ([]Credential, error) {
+	p := &plan{
+		res: res, inc: res.Incident, on: map[timeline.Subject]string{}, owner: map[string]string{},
+		reach: map[timeline.Subject][]int{}, rows: map[string]*Credential{}, shown: map[int]map[string]bool{},
+	}
+	p.within()
+	if len(p.strong) > 0 {
+		if err := db.FactsOf(p.held, timeline.Hold); err != nil {
+			return nil, err
+		}
+	}
+	p.nameless()
+	return p.sorted(), nil
+}
+
+// within finds out whose secrets each finding puts within reach: the subject's
+// own and, where the incident speaks of more than one container or job, those
+// of the host and of everything on it.
+func (p *plan) within() {
+	wide := len(p.inc.Rotation) == 0 || slices.ContainsFunc(p.inc.Rotation, func(r Rotation) bool {
+		return r.Scope == "host" || r.Scope == "org"
+	})
+	guests := map[string][]timeline.Subject{}
+	for i := range p.res.Findings {
+		f := &p.res.Findings[i]
+		p.on[f.Subject] = f.On
+		if f.On != "" {
+			guests[f.On] = append(guests[f.On], f.Subject)
+		}
+		if f.Subject.Kind == timeline.Host && f.Owner != "" {
+			p.owner[f.Subject.ID] = f.Owner
+		}
+	}
+	for i := range p.res.Findings {
+		f := &p.res.Findings[i]
+		if f.Verdict.rank() >= Unknown.rank() {
+			continue
+		}
+		p.strong = append(p.strong, i)
+		p.shown[i] = map[string]bool{}
+		p.add(f.Subject, i)
+		host := f.On
+		if f.Subject.Kind == timeline.Host {
+			host = f.Subject.ID
+		}
+		if !wide || host == "" {
+			continue
+		}
+		p.add(timeline.Subject{Kind: timeline.Host, ID: host}, i)
+		for _, g := range guests[host] {
+			p.add(g, i)
+		}
+	}
+}
+
+func (p *plan) add(s timeline.Subject, finding int) {
+	if !slices.Contains(p.reach[s], finding) {
+		p.reach[s] = append(p.reach[s], finding)
+	}
+}
+
+// held notes the name of a secret of a subject within reach.
+func (p *plan) held(f timeline.Fact) error {
+	by := p.reach[f.Subject]
+	if len(by) == 0 || f.Parts.Type != "secret" {
+		return nil
+	}
+	class := classOf(f.Parts.Name, f.Subject.Kind)
+	row := p.row(f.Parts.Name, class, p.inc.covering(class, f.Subject.Kind))
+	for _, i := range by {
+		p.shown[i][class] = true
+		row.exposedBy(&p.res.Findings[i])
+	}
+	for i := range row.Held {
+		if h := &row.Held[i]; h.Subject == f.Subject {
+			if origin(f, h.Line) < 0 {
+				h.Line = f
+			}
+			return nil
+		}
+	}
+	row.Held = append(row.Held, Holding{f.Subject, p.on[f.Subject], f})
+	p.own(row, f.Subject)
+	return nil
+}
+
+// nameless adds a row for each class of the incident of which some finding
+// shows no name. An image holds nothing while nobody runs it: it stands there
+// only when nobody else is known.
+func (p *plan) nameless() {
+	still := func(i int) bool {
+		k := p.res.Findings[i].Subject.Kind
+		return k == timeline.Image || k == timeline.Cache
+	}
+	onlyStill := !slices.ContainsFunc(p.strong, func(i int) bool { return !still(i) })
+	for n := range p.inc.Rotation {
+		class := p.inc.Rotation[n].Class
+		for _, i := range p.strong {
+			if p.shows(i, class) || still(i) && !onlyStill {
+				continue
+			}
+			f := &p.res.Findings[i]
+			row := p.row("", class, n)
+			row.exposedBy(f)
+			p.own(row, f.Subject)
+		}
+	}
+}
+
+// shows reports whether the evidence shows a name of a class within reach of a
+// finding; any name does for a class that means every secret.
+func (p *plan) shows(finding int, class string) bool {
+	names := p.shown[finding]
+	switch class {
+	case allSecrets, processEnv, ciSecret:
+		return len(names) > 0
+	}
+	return names[class]
+}
+
+// row returns the row of a name and class; entry is that of the incident.
+func (p *plan) row(name, class string, entry int) *Credential {
+	key := class + "\x00" + name
+	if name == "" {
+		key += "\x00" + p.inc.Rotation[entry].Scope
+	}
+	if c := p.rows[key]; c != nil {
+		return c
+	}
+	sum := sha256.Sum256([]byte(p.inc.ID + "\x00" + key))
+	c := &Credential{ID: "c-" + hex.EncodeToString(sum[:6]), Name: name, Class: class, Verdict: Clear, order: len(p.inc.Rotation)}
+	if entry >= 0 {
+		r := p.inc.Rotation[entry]
+		c.Listed, c.Scope, c.Why, c.Cite, c.order = true, r.Scope, r.Why, r.Cite, entry
+	}
+	p.rows[key] = c
+	return c
+}
+
+func (c *Credential) exposedBy(f *Finding) {
+	if slices.ContainsFunc(c.By, func(e Exposer) bool { return e.Finding == f.ID }) {
+		return
+	}
+	c.By = append(c.By, Exposer{f.ID, f.Subject, f.On, f.Verdict})
+	if f.Verdict.rank() < c.Verdict.rank() {
+		c.Verdict = f.Verdict
+	}
+}
+
+// own notes the owner of the host that a subject is or ran on.
+func (p *plan) own(c *Credential, s timeline.Subject) {
+	host := p.on[s]
+	if s.Kind == timeline.Host {
+		host = s.ID
+	}
+	if o := p.owner[host]; o != "" && !slices.Contains(c.Owners, o) {
+		c.Owners = append(c.Owners, o)
+	}
+}
+
+// sorted lists the rows: what the strongest findings expose first, then in the
+// order of the incident, names before classes without one.
+func (p *plan) sorted() []Credential {
+	out := make([]Credential, 0, len(p.rows))
+	for _, c := range p.rows {
+		slices.Sort(c.Owners)
+		slices.SortFunc(c.Held, func(a, b Holding) int { return strings.Compare(a.Subject.String(), b.Subject.String()) })
+		slices.SortFunc(c.By, func(a, b Exposer) int {
+			if d := a.Verdict.rank() - b.Verdict.rank(); d != 0 {
+				return d
+			}
+			return strings.Compare(a.Subject.String(), b.Subject.String())
+		})
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b Credential) int {
+		if d := a.Verdict.rank() - b.Verdict.rank(); d != 0 {
+			return d
+		}
+		if d := a.order - b.order; d != 0 {
+			return d
+		}
+		if (a.Name == "") != (b.Name == "") {
+			if a.Name == "" {
+				return 1
+			}
+			return -1
+		}
+		return strings.Compare(a.Name+"\x00"+a.Class+"\x00"+a.ID, b.Name+"\x00"+b.Class+"\x00"+b.ID)
+	})
+	return out
+}
