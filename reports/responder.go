@@ -42,6 +42,7 @@ type responderPage struct {
 	Title    string
 	Sections []section
 	Strong   int // findings stronger than unknown
+	Missing  int // gaps
 	Gaps     []gapGroup
 	Wide     htmltemplate.HTML // the timeline; empty when no line has a time
 	Narrow   htmltemplate.HTML
@@ -66,7 +67,7 @@ func Responder(w io.Writer, form string, res *matchers.Result, asOf string) erro
 	d.AsOf = asOf
 	p := responderPage{
 		Document: d, Title: d.Incident.Title, Gaps: gapGroups(d.Coverage.Gaps), Commands: commands(d, "responder"),
-		Moments: chronology(d),
+		Moments: chronology(d), Missing: len(grouped(d.Coverage.Gaps)),
 	}
 	for _, v := range verdicts {
 		s := section{Verdict: v, Meaning: meaning[v]}
