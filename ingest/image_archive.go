@@ -73,7 +73,7 @@ func (s *source) walked(a *imageArchive, l *image.Layer, promised string, at whe
 		l.Broken = fmt.Sprintf("damaged: its bytes have the digest %s", l.Digest)
 		l.Diff = l.Digest // no image's
 	}
-	if gap := at.from.gap(); gap != nil && l.Broken == "" {
+	if gap := at.from.gap(); gap != nil {
 		l.Broken, at.from.told = gap.Error(), true
 	}
 	if l.Broken != "" {

@@ -87,10 +87,11 @@ func Run(ctx context.Context, db *timeline.DB, paths []string, opt Options) (Res
 // input is one file to read.
 type input struct {
 	path   string
-	job    string // folder of the job whose log it is, in an unpacked run archive
-	jobs   int    // jobs of that archive
-	copyOf string // the file that holds the same lines
-	fault  string // why it cannot be read
+	job    string   // folder of the job whose log it is, in an unpacked run archive
+	jobs   int      // jobs of that archive
+	copyOf string   // the file that holds the same lines
+	images []member // files of the image archive whose list this is, itself among them
+	fault  string   // why it cannot be read
 }
 
 // walk lists the files below the paths in a stable order. A path that was named
@@ -132,7 +133,8 @@ func (g *ingester) walk(paths []string) ([]input, error) {
 		if err != nil {
 			return nil, fmt.Errorf("ingest: %w", err)
 		}
-		files = append(files, unpacked(all)...)
+		layouts, rest := imageFolders(all)
+		files = append(append(files, layouts...), unpacked(rest)...)
 	}
 	return files, nil
 }
@@ -247,7 +249,10 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 			if err != nil {
 				return File{}, fmt.Errorf("ingest %s: %w", path, err)
 			}
-			if known != nil {
+			// The list of an image archive may be the same, and a layer that was
+			// missing be there now.
+			info.Again = known != nil && from.images != nil && known.State != timeline.Read
+			if known != nil && !info.Again {
 				g.progress(st.Size())
 				return *known, nil
 			}

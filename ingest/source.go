@@ -52,6 +52,10 @@ func (s *source) read(in io.Reader) error {
 		s.format("github-job")
 		s.state(s.info.Path, timeline.Read, "")
 		s.info.Why = "the same lines stand in " + s.from.copyOf
+	} else if s.from.images != nil {
+		if err := s.imageFolder(); err != nil {
+			return err
+		}
 	} else if err := s.open(s.in, where{path: s.info.Path, job: s.from.job}); err != nil {
 		return err
 	}

@@ -41,6 +41,7 @@ type SourceInfo struct {
 	ReadAt  int64
 
 	Explicit bool // Claim comes from --subject
+	Again    bool // it replaces the source of the same bytes: what they refer to may have changed
 }
 
 // flushEvery bounds how many rows one transaction holds.
@@ -402,7 +403,7 @@ func (s *SourceWriter) finish(info SourceInfo) (bool, error) {
 		return false, err
 	}
 	for _, o := range old {
-		if o.claim == info.Claim && o.zone == info.Zone && o.covers == info.Covers && o.parser == info.Parser {
+		if !info.Again && o.claim == info.Claim && o.zone == info.Zone && o.covers == info.Covers && o.parser == info.Parser {
 			return false, s.remove(s.id)
 		}
 	}

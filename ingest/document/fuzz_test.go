@@ -54,6 +54,7 @@ func FuzzPoetryLock(f *testing.F)    { fuzz(f, PoetryLock, "poetry.lock") }
 func FuzzPyLock(f *testing.F)        { fuzz(f, PyLock, "pylock.toml") }
 func FuzzCycloneDX(f *testing.F)     { fuzz(f, CycloneDX, "b.json") }
 func FuzzSPDX(f *testing.F)          { fuzz(f, SPDX, "s.json") }
+func FuzzImageArchive(f *testing.F)  { fuzz(f, ImageArchive, "manifest.json") }
 func FuzzImageIndex(f *testing.F)    { fuzz(f, ImageIndex, "index.json") }
 func FuzzImageManifest(f *testing.F) { fuzz(f, ImageManifest, "manifest.json") }
 func FuzzImageConfig(f *testing.F)   { fuzz(f, ImageConfig, "config.json") }

@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -120,7 +121,8 @@ type manifest struct {
 
 // root is a list in the root of the archive.
 type root struct {
-	path   string
+	path   string // as in Origin.Path
+	dir    string // of the list in the archive; the names that it lists start there
 	index  []v1.Descriptor
 	docker tarball.Manifest
 }
@@ -137,13 +139,13 @@ func New() *Archive {
 var ErrTooMuch = errors.New("more images, layers or names than any archive of images has")
 
 // Add adds a JSON document by its kind; what is none of an image is left out.
-// name is that of the member, path as in Origin.Path, list whether it stands in
+// name is that of the member, place its Origin.Path, list whether it stands in
 // the root.
-func (a *Archive) Add(name, path, digest string, data []byte, list bool) error {
+func (a *Archive) Add(name, place, digest string, data []byte, list bool) error {
 	if len(a.configs)+len(a.manifests)+len(a.indexes)+len(a.roots) >= maxImages {
 		return ErrTooMuch
 	}
-	a.documents[strings.TrimPrefix(name, "./")] = digest
+	a.documents[path.Clean(name)] = digest
 	a.seen[digest] = true
 	switch kind(data) {
 	case "docker":
@@ -154,7 +156,7 @@ func (a *Archive) Add(name, path, digest string, data []byte, list bool) error {
 		for _, d := range m {
 			a.names += len(d.RepoTags)
 		}
-		a.roots = append(a.roots, root{path: path, docker: m})
+		a.roots = append(a.roots, root{path: place, dir: path.Dir(name), docker: m})
 	case "index":
 		m, err := v1.ParseIndexManifest(bytes.NewReader(data))
 		if err != nil {
@@ -162,7 +164,7 @@ func (a *Archive) Add(name, path, digest string, data []byte, list bool) error {
 		}
 		a.names += len(m.Manifests)
 		if list {
-			a.roots = append(a.roots, root{path: path, index: m.Manifests})
+			a.roots = append(a.roots, root{path: place, index: m.Manifests})
 		} else {
 			a.indexes[digest] = m.Manifests
 		}
@@ -171,9 +173,9 @@ func (a *Archive) Add(name, path, digest string, data []byte, list bool) error {
 		if err != nil {
 			return fmt.Errorf("image manifest: %w", err)
 		}
-		a.manifests[digest] = manifest{path, m.Config.Digest.String(), m.Config.MediaType.IsConfig()}
+		a.manifests[digest] = manifest{place, m.Config.Digest.String(), m.Config.MediaType.IsConfig()}
 	case "config":
-		return a.addConfig(path, digest, data)
+		return a.addConfig(place, digest, data)
 	}
 	if a.names > maxNames {
 		return ErrTooMuch
@@ -181,7 +183,7 @@ func (a *Archive) Add(name, path, digest string, data []byte, list bool) error {
 	return nil
 }
 
-func (a *Archive) addConfig(path, digest string, data []byte) error {
+func (a *Archive) addConfig(place, digest string, data []byte) error {
 	c, err := v1.ParseConfigFile(bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("image config: %w", err)
@@ -196,7 +198,7 @@ func (a *Archive) addConfig(path, digest string, data []byte) error {
 	for i, d := range c.RootFS.DiffIDs {
 		diffs[i] = d.String()
 	}
-	a.configs[digest] = &config{path, diffs}
+	a.configs[digest] = &config{place, diffs}
 	a.order = append(a.order, digest)
 	return nil
 }

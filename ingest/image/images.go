@@ -3,6 +3,7 @@ package image
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -74,7 +75,7 @@ func (a *Archive) namesOf(img *Image) []string {
 	}
 	for _, r := range a.roots {
 		for _, d := range r.docker {
-			if img.has(a.documents[strings.TrimPrefix(d.Config, "./")]) {
+			if img.has(a.documents[path.Join(r.dir, d.Config)]) {
 				for _, tag := range d.RepoTags {
 					add(timeline.NormalizeImage(tag))
 				}
@@ -111,13 +112,12 @@ type Gap struct{ Path, Why string }
 // saved.
 func (a *Archive) Gaps() []Gap {
 	var gaps []Gap
-	var wanted func(path string, all []v1.Descriptor)
-	wanted = func(path string, all []v1.Descriptor) {
+	wanted := func(place string, all []v1.Descriptor) {
 		list := images(all)
 		here := slices.ContainsFunc(list, func(d v1.Descriptor) bool { return a.known(d.Digest.String()) })
 		for _, d := range list {
 			if digest := d.Digest.String(); !here && d.MediaType.IsImage() || !here && d.MediaType.IsIndex() {
-				gaps = append(gaps, Gap{path, fmt.Sprintf("%s is not in the archive, or damaged", digest)})
+				gaps = append(gaps, Gap{place, fmt.Sprintf("%s is not in the archive, or damaged", digest)})
 			}
 		}
 	}
@@ -127,7 +127,7 @@ func (a *Archive) Gaps() []Gap {
 			wanted(r.path, a.indexes[d.Digest.String()])
 		}
 		for _, d := range r.docker {
-			if a.configs[a.documents[strings.TrimPrefix(d.Config, "./")]] == nil {
+			if a.configs[a.documents[path.Join(r.dir, d.Config)]] == nil {
 				gaps = append(gaps, Gap{r.path, fmt.Sprintf("config %s is not in the archive, or damaged", d.Config)})
 			}
 		}
