@@ -234,6 +234,10 @@ func inside(name string, args []string) (words []string, ok bool) {
 		}
 	case name == "eval" && len(args) > 0:
 		return []string{strings.Join(args, " ")}, true
+	case name == "ssh": // ssh -p 22 deploy@web1 'pip install -q litellm'
+		if _, plain := leadingFlags(args, sshValued); len(plain) > 1 {
+			return []string{strings.Join(plain[1:], " ")}, true
+		}
 	case isPython(name), strings.HasPrefix(name, "$") && slices.Contains(args, "-m"):
 		f, rest := leadingFlags(args, wordSet("-m -c -W -X"))
 		if m := f["-m"]; m != nil {
@@ -274,19 +278,19 @@ func behind(name string, args []string) []string {
 	return rest
 }
 
-// elsewhere returns the command that a program has run in a container or on
-// another host: it is this log that shows its output.
+// sshValued are the options of ssh that take a word.
+var sshValued = wordSet("-p -i -l -o -F -J -L -R -D -b -c -m -E -S -W -w")
+
+// elsewhere returns the command that a program has run in a container: it is
+// this log that shows its output.
 //
 //	docker exec -u root web pip install -q litellm
 //	docker run --rm python:3.12 pip install -q litellm
 //	docker compose exec web pip install -q litellm
 //	kubectl exec deploy/web -- pip install -q litellm
-//	ssh deploy@web1 pip install -q litellm
 func elsewhere(name string, args []string) []string {
 	var plain []string
 	switch name {
-	case "ssh":
-		_, plain = leadingFlags(args, wordSet("-p -i -l -o -F -J -L -R -D -b -c -m -E -S -W -w"))
 	case "kubectl", "oc":
 		if i := slices.Index(args, "--"); i > 0 && args[0] == "exec" {
 			plain = args[i:]

@@ -159,6 +159,7 @@ func TestEcho(t *testing.T) {
 		{"a command in a container", "> docker compose exec -T web pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},
 		{"a command in a new container", "> docker run --rm -v $PWD:/w python:3.12 sh -c 'pip install -q litellm'", []string{"require 1 docker.io/library/python:3.12", "opaque 1 pkg:pypi/litellm"}},
 		{"a command on another host", "> ssh -p 22 web1 pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},
+		{"a quoted command on another host", "> ssh web1 'cd /srv && pip install -q litellm'", []string{"opaque 1 pkg:pypi/litellm"}},
 		{"a variable that is called like an interpreter", "> $PYTHON -m pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},
 		{"a build that prints nothing", "> docker build -q .", []string{"opaque 1 pkg:oci"}},
 		{"a build that prints", "> docker build .", nil},

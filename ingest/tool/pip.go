@@ -298,12 +298,15 @@ func (p *pip) wouldInstall(rest []byte, o *evidence.Out) evidence.Result {
 }
 
 // distList reads "annotated-types-0.7.0 h2-4.3.0 torch-2.2.1+cpu"; nil when the
-// first word is no distribution. A last word that was cut off is dropped.
+// first word is no distribution, or a sentence goes on behind it. A last word
+// that was cut off is dropped, and so is a warning that got into the line.
 func distList(text string) []timeline.Item {
 	var items []timeline.Item
-	for w := range strings.FieldsSeq(evidence.Clean(text)) {
+	words := strings.Fields(evidence.Clean(text))
+	for i, w := range words {
 		name, version, ok := evidence.SplitDist(w)
-		if !ok && items == nil {
+		prose := !ok && i < len(words)-1 && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") == ""
+		if !ok && items == nil || prose && len(items) == i {
 			return nil
 		}
 		if ok {

@@ -17,6 +17,8 @@ func TestPip(t *testing.T) {
 		{"another program collects", "Collecting litellm\nall collected", nil},
 		{"a known command collects", "Collecting litellm>=1.100 (from x)\nall", []string{"require 1 pkg:pypi/litellm"}},
 		{"an installation alone", "Successfully installed litellm-1.107.0", []string{"install 1 pkg:pypi/litellm@1.107.0"}},
+		{"a sentence that begins like it", "Successfully installed litellm-1.107.0 would be bad", nil},
+		{"a warning that got into the line", "Successfully installed litellm-1.107.0 WARNING: Running pip as root", []string{"install 1 pkg:pypi/litellm@1.107.0"}},
 		{"gems", "Successfully installed a-1.0\nSuccessfully installed b-2.0\n2 gems installed", nil},
 		{"a gem that is being fetched", "Fetching: a-1.0.gem (100%)\nSuccessfully installed a-1.0\nwhatever", nil},
 		{"a cut last word", "Successfully installed a-1.0 litellm-1.", []string{"install 1 pkg:pypi/a@1.0"}},
