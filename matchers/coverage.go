@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"pulltrail/timeline"
 )
@@ -53,6 +54,7 @@ func (c *covers) expected() {
 			c.lists[attempt] = true
 		}
 	}
+	twins := c.twins(runs)
 	for i := range c.m.r.expected {
 		x := &c.m.r.expected[i]
 		if from, _, ok := c.m.q.union(); ok && x.Span.To < from {
@@ -66,7 +68,7 @@ func (c *covers) expected() {
 			continue
 		}
 		a := c.m.of(s)
-		if a.missing != nil || x.Reason == "" && c.whole(s) {
+		if a.missing != nil || x.Reason == "" && c.whole(s, x.Span) >= twins[s] {
 			continue
 		}
 		a.missing = x
@@ -74,6 +76,10 @@ func (c *covers) expected() {
 		switch {
 		case x.Reason != "":
 			reason, fix = x.Reason, "the log cannot be had any more: treat it as possible, and look at what the job could read"
+		case twins[s] > 1:
+			reason, fix = "cut", fmt.Sprintf("the record lists %d jobs of this name: fetch the log of each", twins[s])
+		case c.whole(s, timeline.Always()) > 0:
+			reason, fix = "cut", "look whose log was read: it is of another time than the record says"
 		case len(a.judged) > 0 || c.named[s]:
 			reason, fix = "cut", "fetch the whole log: its start or end mark was not seen"
 		}
@@ -164,10 +170,38 @@ func (c *covers) fromArchive(s timeline.Subject) bool {
 	return ok && c.claims["job:"+attempt]
 }
 
-// whole reports whether the whole life of a subject was read.
-func (c *covers) whole(s timeline.Subject) bool {
-	return slices.ContainsFunc(c.rows[s], func(r timeline.CoverageRow) bool { return r.Whole && r.Topic == timeline.Everything })
+// twins counts the jobs that records list by their names: a run may have two of
+// one name, which is one subject with two logs.
+func (c *covers) twins(runs map[string]string) map[timeline.Subject]int {
+	counts, seen := map[timeline.Subject]int{}, map[timeline.Subject]map[string]bool{}
+	for _, x := range c.m.r.expected {
+		s := timeline.Subject{Kind: x.Subject.Kind, ID: resolveRun(x.Subject.ID, runs)}
+		if seen[s] == nil {
+			seen[s] = map[string]bool{}
+		}
+		if !seen[s][x.Detail] && (counts[s] == 0 || s.Kind == timeline.Job && x.Reason == "") {
+			seen[s][x.Detail] = true
+			counts[s]++
+		}
+	}
+	return counts
 }
+
+// whole counts the logs of a subject that were read from start to end and are
+// of the time that a record gives it. A copy of a log has the same span.
+func (c *covers) whole(s timeline.Subject, life timeline.Span) int {
+	spans := map[[2]int64]bool{}
+	for _, r := range c.rows[s] {
+		if r.Whole && r.Topic == timeline.Everything &&
+			(life.From == timeline.Beginning || r.Span.To >= life.From-slack) && (life.To == timeline.Forever || r.Span.From <= life.To+slack) {
+			spans[[2]int64{r.Span.From, r.Span.To}] = true
+		}
+	}
+	return len(spans)
+}
+
+// slack is how far a record's clock may be from that of a log.
+const slack = int64(10 * time.Minute)
 
 // channel reports whether a channel of the incident is covered for a subject,
 // why or why not, and what of its window is not.

@@ -18,9 +18,9 @@ import (
 //	event NOTATION [op=N]           an event
 //	op N STATE [PARENT]             an operation
 //	link RELATION FROM TO           a relation
-//	covers SUBJECT TOPIC SPAN|whole coverage
+//	covers SUBJECT TOPIC SPAN|whole|whole:SPAN
 //	claimed SUBJECT                 named with --subject
-//	expect-evidence SUBJECT SPAN [REASON]
+//	expect-evidence SUBJECT SPAN [REASON|detail=TEXT]
 //	host ADDRESS NAME [CHANNELS...] an inventory row; mirror PREFIX UPSTREAM
 //	verdict VERDICT SUBJECT         must hold; "none" is no finding
 //	complete true|false             must hold
@@ -94,17 +94,21 @@ func (s *story) do(verb, rest string) {
 	case "link":
 		s.batch.Links = append(s.batch.Links, timeline.Link{Relation: timeline.Relation(w[0]), From: w[1], To: w[2], Span: timeline.Always()})
 	case "covers":
-		c := timeline.Coverage{Subject: s.subject(w[0]), Topic: timeline.Topic(w[1]), Whole: w[2] == "whole", Why: "the story says so"}
-		if !c.Whole {
-			c.Span = s.span(w[2])
+		span, whole := strings.CutPrefix(w[2], "whole")
+		c := timeline.Coverage{Subject: s.subject(w[0]), Topic: timeline.Topic(w[1]), Whole: whole, Why: "the story says so"}
+		if c.Span = timeline.Always(); w[2] != "whole" {
+			c.Span = s.span(strings.TrimPrefix(span, ":"))
 		}
 		s.batch.Coverage = append(s.batch.Coverage, c)
 	case "claimed":
 		s.batch.Claimed = append(s.batch.Claimed, s.subject(rest))
 	case "expect-evidence":
 		x := timeline.Expected{Subject: s.subject(w[0]), Span: s.span(w[1])}
-		if len(w) > 2 {
-			x.Reason = w[2]
+		for _, more := range w[2:] {
+			var ok bool
+			if x.Detail, ok = strings.CutPrefix(more, "detail="); !ok {
+				x.Reason, x.Detail = more, ""
+			}
 		}
 		s.batch.Expected = append(s.batch.Expected, x)
 	case "host":
