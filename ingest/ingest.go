@@ -37,6 +37,7 @@ type Options struct {
 	Command string           // the command line, for the record
 	Stdin   io.Reader        // what '-' means
 	Workers int              // 0: one for each core
+	Keep    bool             // --keep: the bytes of each file stay in the case
 
 	// Progress is told about bytes done and bytes in all, often; nil: nobody is.
 	Progress func(done, total int64)
@@ -254,7 +255,7 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 			info.Again = known != nil && from.images != nil && known.State != timeline.Read
 			if known != nil && !info.Again {
 				g.progress(st.Size())
-				return *known, nil
+				return *known, g.keepKnown(f, known.SourceInfo)
 			}
 		}
 	}
@@ -266,7 +267,17 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 	if regular {
 		s.file = f
 	}
-	if err := s.read(in); err != nil {
+	if g.opt.Keep {
+		if s.keep, err = g.db.Keep(); err != nil {
+			return File{}, errors.Join(fmt.Errorf("ingest %s: %w", path, err), w.Discard())
+		}
+		defer s.keep.Abort()
+	}
+	err = s.read(in)
+	if err == nil && g.opt.Keep {
+		err = s.keep.Commit(s.info)
+	}
+	if err != nil {
 		return File{}, errors.Join(fmt.Errorf("ingest %s: %w", path, err), w.Discard())
 	}
 	changed, err := w.Finish(s.info)
@@ -318,6 +329,33 @@ func (g *ingester) known(f *os.File, size int64, info timeline.SourceInfo) (*Fil
 	return &File{*old, false}, nil
 }
 
+// keepKnown keeps a file that was read before without --keep.
+func (g *ingester) keepKnown(f *os.File, info timeline.SourceInfo) error {
+	if !g.opt.Keep {
+		return nil
+	}
+	kept, err := g.db.Kept(info.SHA256)
+	if err != nil || kept {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("ingest %s: %w", info.Path, err)
+	}
+	k, err := g.db.Keep()
+	if err != nil {
+		return fmt.Errorf("ingest %s: %w", info.Path, err)
+	}
+	defer k.Abort()
+	h := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(k, h), f); err != nil {
+		return fmt.Errorf("ingest %s: %w", info.Path, err)
+	}
+	if hex.EncodeToString(h.Sum(nil)) != info.SHA256 {
+		return fmt.Errorf("ingest %s: it changes while it is read: run the same command again", info.Path)
+	}
+	return k.Commit(info)
+}
+
 // counter hashes and counts what is read of a source.
 type counter struct {
 	ctx context.Context
@@ -325,6 +363,8 @@ type counter struct {
 	h   hash.Hash
 	n   int64
 	g   *ingester
+
+	keep *timeline.Keeper // nil: what is read is not kept
 
 	quiet bool // progress is told where the file is read otherwise
 }
@@ -336,6 +376,11 @@ func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.h.Write(p[:n])
 	c.n += int64(n)
+	if c.keep != nil {
+		if _, err := c.keep.Write(p[:n]); err != nil {
+			return 0, err
+		}
+	}
 	if !c.quiet {
 		c.g.progress(int64(n))
 	}

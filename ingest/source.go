@@ -28,7 +28,8 @@ type source struct {
 	w    *timeline.SourceWriter
 	info timeline.SourceInfo
 	from input
-	file *os.File // nil for what cannot be read twice
+	file *os.File         // nil for what cannot be read twice
+	keep *timeline.Keeper // nil: it is not kept
 
 	in        *counter
 	budget    budget
@@ -45,7 +46,7 @@ type source struct {
 
 // read reads the whole source and fills in its description.
 func (s *source) read(in io.Reader) error {
-	s.in = &counter{ctx: s.ctx, r: in, h: sha256.New(), g: s.g}
+	s.in = &counter{ctx: s.ctx, r: in, h: sha256.New(), g: s.g, keep: s.keep}
 	s.budget.packed = func() int64 { return s.in.n }
 	s.info.First, s.info.Last = timeline.Beginning, timeline.Forever
 	if s.from.copyOf != "" {

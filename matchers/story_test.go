@@ -179,7 +179,7 @@ func (s *story) match() *Result {
 		return s.result
 	}
 	s.finish()
-	if err := s.db.SetInventory(s.hosts, s.mirrors); err != nil {
+	if err := s.db.SetInventory(s.hosts, s.mirrors, timeline.SourceInfo{}); err != nil {
 		s.t.Fatal(err)
 	}
 	inc, err := Find(s.incident)

@@ -57,6 +57,10 @@ func Create(dir string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := private(dir); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("open case: %w", err)
+	}
 	writes, err := open(dir, "rwc")
 	if err != nil {
 		lock.Close()
@@ -78,7 +82,7 @@ func (db *DB) prepare() error {
 		return fmt.Errorf("remove what an interrupted run left: %w", err)
 	}
 	var err error
-	if db.w, err = newWriter(db.writes); err != nil {
+	if db.w, err = newWriter(db.writes, db.dir); err != nil {
 		return err
 	}
 	db.sql, err = open(db.dir, "ro")
@@ -102,6 +106,10 @@ func Open(dir string) (*DB, error) {
 	if err := db.sql.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("open case %s: %w", dir, err)
+	}
+	if version == 0 {
+		db.Close()
+		return nil, fmt.Errorf("%w in %s, only what an interrupted run began: run 'pulltrail ingest PATH...' again", ErrNoCase, dir)
 	}
 	if version != schemaVersion {
 		db.Close()

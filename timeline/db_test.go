@@ -330,7 +330,7 @@ func TestInventoryIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	db := create(t, dir)
 	first := []InventoryRow{{Address: "10.0.0.1", Host: "a", Span: Always(), Channels: []string{"npm", "pypi"}, File: "f", Line: 2}}
-	if err := db.SetInventory(first, []Mirror{{Prefix: "p", Upstream: "u", File: "f", Line: 3}}); err != nil {
+	if err := db.SetInventory(first, []Mirror{{Prefix: "p", Upstream: "u", File: "f", Line: 3}}, SourceInfo{}); err != nil {
 		t.Fatal(err)
 	}
 	hosts, mirrors, err := reader(t, dir).Inventory()
@@ -341,7 +341,7 @@ func TestInventoryIsReplaced(t *testing.T) {
 	if _, err := db.w.exec("CREATE TRIGGER no BEFORE INSERT ON inventory WHEN NEW.host = 'c' BEGIN SELECT RAISE(ABORT, 'full'); END"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.SetInventory([]InventoryRow{{Host: "b"}, {Host: "c"}}, nil); err == nil {
+	if err := db.SetInventory([]InventoryRow{{Host: "b"}, {Host: "c"}}, nil, SourceInfo{}); err == nil {
 		t.Error("a row that cannot be stored is no error")
 	}
 	if err := db.w.commit(); err != nil {
@@ -351,7 +351,7 @@ func TestInventoryIsReplaced(t *testing.T) {
 	if err != nil || len(hosts) != 1 || hosts[0].Host != "a" || len(mirrors) != 1 {
 		t.Errorf("a failed change left %+v %+v (%v)", hosts, mirrors, err)
 	}
-	if err := db.SetInventory(nil, nil); err != nil {
+	if err := db.SetInventory(nil, nil, SourceInfo{}); err != nil {
 		t.Fatal(err)
 	}
 	if hosts, mirrors, err = reader(t, dir).Inventory(); err != nil || len(hosts)+len(mirrors) != 0 {

@@ -28,7 +28,9 @@ type Mirror struct {
 }
 
 // SetInventory replaces the inventory of the case, as a whole or not at all.
-func (db *DB) SetInventory(rows []InventoryRow, mirrors []Mirror) error {
+// file describes what it was read from, for the custody log: hash, size, path,
+// command and program.
+func (db *DB) SetInventory(rows []InventoryRow, mirrors []Mirror, file SourceInfo) error {
 	w := db.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -53,6 +55,10 @@ func (db *DB) SetInventory(rows []InventoryRow, mirrors []Mirror) error {
 				m.Prefix, m.Upstream, m.File, m.Line); err != nil {
 				return err
 			}
+		}
+		if err := w.record(Entry{Action: ActInventory, SHA256: file.SHA256, Bytes: file.Bytes, Path: file.Path,
+			Command: file.Command, Program: file.Parser}); err != nil {
+			return err
 		}
 		return w.commit()
 	}

@@ -39,10 +39,29 @@ func (db *DB) Known(info SourceInfo) (*SourceInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A path that could not be opened before holds bytes that are known.
-	if _, err := db.w.exec("DELETE FROM source WHERE sha256='' AND path=?", info.Path); err != nil {
-		return nil, err
-	}
 	info.State = State(state)
-	return &info, db.w.commit()
+	return &info, db.w.opened(&info)
+}
+
+// opened removes the sources that say of a path that it could not be opened:
+// it holds bytes that are known.
+func (w *writer) opened(info *SourceInfo) error {
+	q, err := w.stmt("SELECT claim FROM source WHERE complete=1 AND sha256='' AND path=?")
+	if err != nil {
+		return err
+	}
+	var claim string
+	if err := q.QueryRow(info.Path).Scan(&claim); errors.Is(err, sql.ErrNoRows) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if _, err := w.exec("DELETE FROM source WHERE sha256='' AND path=?", info.Path); err != nil {
+		return err
+	}
+	err = w.record(Entry{
+		Action: ActOpened, SHA256: info.SHA256, Bytes: info.Bytes, Path: info.Path, Command: info.Command, Program: info.Parser,
+		Replaces: []Identity{identityOf("", claim, info.Path)},
+	})
+	return errors.Join(err, w.commit())
 }

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"strings"
@@ -14,7 +15,11 @@ type SourceRow struct {
 
 // Sources returns the complete sources by path.
 func (db *DB) Sources() ([]SourceRow, error) {
-	rows, err := db.sql.Query(`SELECT id,sha256,claim,path,format,state,why,bytes,events,skipped,t0,t1,zone,covers,parser,command,read_at
+	return readSources(context.Background(), db.sql)
+}
+
+func readSources(ctx context.Context, q reading) ([]SourceRow, error) {
+	rows, err := q.QueryContext(ctx, `SELECT id,sha256,claim,path,format,state,why,bytes,events,skipped,t0,t1,zone,covers,parser,command,read_at
 		FROM source WHERE complete=1 ORDER BY path,claim,sha256`)
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 )
 
 // Batch is what a reader found so far; order does not matter.
@@ -61,9 +60,10 @@ type writer struct {
 	lastEvent int64
 	loading   bool  // a new case: the indexes of events are made when it is closed
 	broken    error // rows are lost: nothing more is written
+	custody   *custodyLog
 }
 
-func newWriter(db *sql.DB) (*writer, error) {
+func newWriter(db *sql.DB, dir string) (*writer, error) {
 	conn, err := db.Conn(context.Background())
 	if err != nil {
 		return nil, fmt.Errorf("open case: %w", err)
@@ -77,6 +77,9 @@ func newWriter(db *sql.DB) (*writer, error) {
 	}
 	if err := w.start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open case: %w", err), conn.Close())
+	}
+	if err := w.openCustody(dir); err != nil {
+		return nil, errors.Join(err, conn.Close())
 	}
 	return w, nil
 }
@@ -128,7 +131,7 @@ func (w *writer) close() error {
 	for _, b := range w.bulks() {
 		b.close()
 	}
-	return errors.Join(err, w.conn.Close())
+	return errors.Join(err, w.custody.close(), w.conn.Close())
 }
 
 func (w *writer) bulks() []*bulk {
@@ -181,6 +184,9 @@ func (w *writer) commit() error {
 		return w.broken
 	}
 	err := w.flush()
+	if err == nil {
+		err = w.seal()
+	}
 	if w.inTx {
 		var end error
 		if err == nil {
@@ -376,108 +382,4 @@ func (s *SourceWriter) link(l *Link) error {
 	}
 	return s.w.put(s.w.links, s.id, string(l.Relation), l.From, l.To, end(l.Span.From), end(l.Span.To),
 		string(l.Span.Clock), l.Span.Written, path, l.Line, l.Offset, text)
-}
-
-// Finish makes the source visible. When the same bytes with the same claim
-// were read in the same way before, nothing changes and changed is false; a
-// re-read in another way replaces the first.
-func (s *SourceWriter) Finish(info SourceInfo) (changed bool, err error) {
-	s.w.mu.Lock()
-	defer s.w.mu.Unlock()
-	changed, err = s.finish(info)
-	if err == nil {
-		err = s.w.commit()
-	}
-	if err != nil {
-		return false, fmt.Errorf("write timeline: %w", err)
-	}
-	return changed, nil
-}
-
-func (s *SourceWriter) finish(info SourceInfo) (bool, error) {
-	if err := s.w.begin(); err != nil {
-		return false, err
-	}
-	old, err := s.same(info)
-	if err != nil {
-		return false, err
-	}
-	for _, o := range old {
-		if !info.Again && o.claim == info.Claim && o.zone == info.Zone && o.covers == info.Covers && o.parser == info.Parser {
-			return false, s.remove(s.id)
-		}
-	}
-	for _, o := range old {
-		if err := s.remove(o.id); err != nil {
-			return false, err
-		}
-	}
-	if info.ReadAt == 0 {
-		info.ReadAt = time.Now().UnixNano()
-	}
-	_, err = s.w.exec(`UPDATE source SET sha256=?,claim=?,path=?,format=?,state=?,why=?,bytes=?,events=?,skipped=?,
-		t0=?,t1=?,zone=?,covers=?,parser=?,command=?,read_at=?,complete=1 WHERE id=?`,
-		info.SHA256, info.Claim, info.Path, info.Format, string(info.State), info.Why, info.Bytes, info.Events, info.Skipped,
-		end(info.First), end(info.Last), info.Zone, info.Covers, info.Parser, info.Command, info.ReadAt, s.id)
-	return true, err
-}
-
-type oldSource struct {
-	id                          int64
-	claim, zone, covers, parser string
-}
-
-// same finds the complete sources that the new one repeats or replaces: the
-// same bytes with the same claim; or the same bytes at the same path while
-// nobody had said whose they are; or the same path that could not be opened
-// before. Two explicit claims stand side by side.
-func (s *SourceWriter) same(info SourceInfo) ([]oldSource, error) {
-	q, err := s.w.stmt(`SELECT id,claim,zone,covers,parser FROM source
-		WHERE complete=1 AND (?1<>'' AND sha256=?1 AND (claim=?2 OR (path=?3 AND (claim=path OR claim=''))) OR sha256='' AND path=?3)`)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := q.Query(info.SHA256, info.Claim, info.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var old []oldSource
-	for rows.Next() {
-		var o oldSource
-		if err := rows.Scan(&o.id, &o.claim, &o.zone, &o.covers, &o.parser); err != nil {
-			return nil, err
-		}
-		old = append(old, o)
-	}
-	return old, rows.Err()
-}
-
-func (s *SourceWriter) remove(id int64) error {
-	if err := s.w.flush(); err != nil {
-		return err
-	}
-	for _, table := range tablesOfSource {
-		var err error
-		if table == "event" && id == s.id { // while a new case is loaded, events have no index
-			_, err = s.w.exec("DELETE FROM event WHERE +source=? AND id BETWEEN ? AND ?", id, s.events.from, s.events.to)
-		} else {
-			_, err = s.w.exec("DELETE FROM "+table+" WHERE source=?", id)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	_, err := s.w.exec("DELETE FROM source WHERE id=?", id)
-	return err
-}
-
-// Discard drops the source as if it had never been begun.
-func (s *SourceWriter) Discard() error {
-	s.w.mu.Lock()
-	defer s.w.mu.Unlock()
-	if err := s.remove(s.id); err != nil {
-		return fmt.Errorf("write timeline: %w", err)
-	}
-	return s.w.commit()
 }

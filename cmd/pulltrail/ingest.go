@@ -17,12 +17,13 @@ import (
 
 func (a *app) ingestCmd() *cobra.Command {
 	var subject, zone, covers, format string
+	var keep bool
 	c := &cobra.Command{
 		Use:   "ingest PATH...",
 		Short: "Read evidence into the case: files, folders, archives, '-' for standard input",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			opt := ingest.Options{Format: format, Parser: version, Command: strings.Join(a.args, " "), Stdin: &stdin{ctx: c.Context(), r: a.in}}
+			opt := ingest.Options{Format: format, Keep: keep, Parser: version, Command: a.commandLine(), Stdin: &stdin{ctx: c.Context(), r: a.in}}
 			var err error
 			if subject != "" {
 				if opt.Subject, err = timeline.ParseSubject(subject); err != nil {
@@ -46,6 +47,7 @@ func (a *app) ingestCmd() *cobra.Command {
 	c.Flags().StringVar(&zone, "zone", "", "IANA zone of times without one")
 	c.Flags().StringVar(&covers, "covers", "", "FROM/TO that the input covers, as you state; bounds every inexact time in it")
 	c.Flags().StringVar(&format, "format", "", "read as this format ('pulltrail formats' lists them)")
+	c.Flags().BoolVar(&keep, "keep", false, "keep the bytes of each file in the case, as they are and whatever they hold")
 	return c
 }
 

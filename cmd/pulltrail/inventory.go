@@ -1,9 +1,13 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"hash"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,7 +48,11 @@ func (a *app) inventory(path string) error {
 		defer f.Close()
 		in = f
 	}
-	rows, mirrors, err := ingest.ReadInventory(path, in)
+	h := &hashed{r: in, h: sha256.New()}
+	rows, mirrors, err := ingest.ReadInventory(path, h)
+	if err == nil {
+		_, err = io.Copy(io.Discard, h)
+	}
 	if err != nil {
 		return err
 	}
@@ -53,7 +61,9 @@ func (a *app) inventory(path string) error {
 		return err
 	}
 	defer db.Close()
-	if err := db.SetInventory(rows, mirrors); err != nil {
+	if err := db.SetInventory(rows, mirrors, timeline.SourceInfo{
+		SHA256: hex.EncodeToString(h.h.Sum(nil)), Bytes: h.n, Path: filepath.ToSlash(path), Parser: version, Command: a.commandLine(),
+	}); err != nil {
 		return err
 	}
 	a.warnChannels(rows)
@@ -76,6 +86,20 @@ func (a *app) warnChannels(rows []timeline.InventoryRow) {
 				reports.Text(r.File), r.Line, reports.Text(r.Host), reports.Text(word), hint)
 		}
 	}
+}
+
+// hashed hashes and counts what is read.
+type hashed struct {
+	r io.Reader
+	h hash.Hash
+	n int64
+}
+
+func (r *hashed) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	r.h.Write(p[:n])
+	r.n += int64(n)
+	return n, err
 }
 
 // printInventory prints what was read.

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,13 +33,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":    exits,
-			"truncate": truncate,
-			"hold":     hold,
-			"hostile":  hostile,
-			"harmless": harmless,
-		},
+		Cmds:                commands(),
 		Setup: func(e *testscript.Env) error {
 			// A zone nobody uses: whatever reads a time as local is seen.
 			e.Setenv("TZ", "Asia/Kathmandu")
@@ -46,6 +41,19 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// commands are what the stories say beside testscript's own words.
+func commands() map[string]func(*testscript.TestScript, bool, []string) {
+	all := map[string]func(*testscript.TestScript, bool, []string){
+		"exits":    exits,
+		"truncate": truncate,
+		"hold":     hold,
+		"hostile":  hostile,
+		"harmless": harmless,
+	}
+	maps.Copy(all, tampering)
+	return all
 }
 
 // exits CODE PROGRAM ARG... runs a program that has to end with this code.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"pulltrail/ingest"
+	"pulltrail/ingest/evidence"
 	"pulltrail/matchers"
 	"pulltrail/reports"
 )
@@ -165,8 +166,21 @@ func unknownVerb(c *cobra.Command, args []string) error {
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		a.demoCmd(), a.ingestCmd(), a.inventoryCmd(), a.matchCmd(), a.explainCmd(), a.coverageCmd(), a.reportCmd(),
-		a.timelineCmd(), a.incidentsCmd(), a.sqlCmd(), a.formatsCmd(),
+		a.timelineCmd(), a.incidentsCmd(), a.sqlCmd(), a.verifyCmd(), a.formatsCmd(),
 	}
+}
+
+// maxCommand bounds the command line that is recorded with each source: a shell
+// can make one of many thousand files.
+const maxCommand = 1000
+
+// commandLine is the command line for the record, secrets hidden.
+func (a *app) commandLine() string {
+	line := evidence.Redact(strings.Join(append([]string{"pulltrail"}, a.args...), " "))
+	if len(line) > maxCommand {
+		line = fmt.Sprintf("%s… (%d bytes more)", strings.ToValidUTF8(line[:maxCommand], ""), len(line)-maxCommand)
+	}
+	return line
 }
 
 // terminal reports whether w is a terminal that may get colour and progress.
