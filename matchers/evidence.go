@@ -21,6 +21,8 @@ type record struct {
 	ops       func(source int64) (map[int64]timeline.Op, error)
 	ofOps     func(source int64, ops []int64) ([]timeline.Fact, error)
 	with      func(digests []string) ([]timeline.Fact, error)
+	made      func(timeline.Subject) ([]timeline.Fact, error) // images that a subject built or pushed
+	named     func(timeline.Parts) ([]timeline.Fact, error)   // facts on one image name and tag
 }
 
 // gather reads from the timeline what the question needs.
@@ -29,6 +31,14 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 		return collect(func(y func(timeline.Fact) error) error { return db.FactsOfOps(source, ops, y) })
 	}, with: func(digests []string) ([]timeline.Fact, error) {
 		return collect(func(y func(timeline.Fact) error) error { return db.FactsWith(digests, y) })
+	}, made: func(s timeline.Subject) ([]timeline.Fact, error) {
+		return collect(func(y func(timeline.Fact) error) error { return db.FactsBy(s, y, timeline.Build, timeline.Push) })
+	}, named: func(p timeline.Parts) ([]timeline.Fact, error) {
+		return collect(func(y func(timeline.Fact) error) error {
+			return db.FactsAbout(func(q timeline.Parts) bool {
+				return q.Type == p.Type && q.Name == p.Name && q.Version == p.Version
+			}, y)
+		})
 	}}
 	seen := map[factKey]bool{}
 	keep := func(f timeline.Fact) error { //nolint:unparam // the queries want a function that may fail

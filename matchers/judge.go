@@ -18,6 +18,7 @@ type judged struct {
 	answer  bool    // positive record of something else: it answers asks
 	rule    string
 	because string
+	via     string // finding that this follows from
 }
 
 // judge says what a fact means: the strongest of what its rules say.

@@ -72,6 +72,9 @@ func decide(q *question, r *record) (*Result, error) {
 	if err := m.answers(); err != nil {
 		return nil, err
 	}
+	if err := m.spread(); err != nil {
+		return nil, err
+	}
 	m.covers = newCovers(m)
 	res := m.findings()
 	m.covers.conclude(res)
@@ -207,6 +210,9 @@ func (m *matching) finding(a *about) Finding {
 			best = j
 		}
 		m.channel(&f, j.channel, j.verdict, j.because)
+		if j.via != "" && !slices.Contains(f.Via, j.via) {
+			f.Via = append(f.Via, j.via)
+		}
 	}
 	answered := m.answered(a, &f)
 	m.covers.channels(a, &f)

@@ -17,7 +17,7 @@ import (
 //	source NAME [STATE] [CLAIM]     a source; what follows is in it
 //	event NOTATION [op=N]           an event
 //	op N STATE [PARENT]             an operation
-//	link RELATION FROM TO           a relation
+//	link RELATION FROM TO [SPAN]    a relation
 //	covers SUBJECT TOPIC SPAN|whole|whole:SPAN
 //	claimed SUBJECT                 named with --subject
 //	expect-evidence SUBJECT SPAN [REASON|detail=TEXT]
@@ -92,7 +92,11 @@ func (s *story) do(verb, rest string) {
 		}
 		s.batch.Ops = append(s.batch.Ops, o)
 	case "link":
-		s.batch.Links = append(s.batch.Links, timeline.Link{Relation: timeline.Relation(w[0]), From: w[1], To: w[2], Span: timeline.Always()})
+		l := timeline.Link{Relation: timeline.Relation(w[0]), From: w[1], To: w[2], Span: timeline.Always()}
+		if len(w) > 3 {
+			l.Span = s.span(w[3])
+		}
+		s.batch.Links = append(s.batch.Links, l)
 	case "covers":
 		span, whole := strings.CutPrefix(w[2], "whole")
 		c := timeline.Coverage{Subject: s.subject(w[0]), Topic: timeline.Topic(w[1]), Whole: whole, Why: "the story says so"}

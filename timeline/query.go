@@ -3,6 +3,7 @@ package timeline
 import (
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -139,12 +140,23 @@ func (db *DB) factsIn(items string, args []any, yield func(Fact) error) error {
 
 // FactsOf yields the facts with one of the actions.
 func (db *DB) FactsOf(yield func(Fact) error, actions ...Action) error {
+	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
+		"WHERE e.action IN ("+actionList(actions)+") ORDER BY e.id, i.id")
+}
+
+// FactsBy yields the facts of one subject with one of the actions.
+func (db *DB) FactsBy(who Subject, yield func(Fact) error, actions ...Action) error {
+	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
+		"WHERE e.subject=(SELECT id FROM subject WHERE kind=? AND name=?) AND e.action IN ("+actionList(actions)+") ORDER BY e.id, i.id",
+		string(who.Kind), who.ID)
+}
+
+func actionList(actions []Action) string {
 	list := make([]string, len(actions))
 	for i, a := range actions {
-		list[i] = fmt.Sprint(int64(a))
+		list[i] = strconv.Itoa(int(a))
 	}
-	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
-		"WHERE e.action IN ("+strings.Join(list, ",")+") ORDER BY e.id, i.id")
+	return strings.Join(list, ",")
 }
 
 // Filter narrows the timeline; zero fields do not.
