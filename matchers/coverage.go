@@ -233,6 +233,10 @@ func (c *covers) channel(s timeline.Subject, channel string) (bool, string, []Ho
 		return false, "no source covers it", []Hole{{channel, from, to}}
 	}
 	if open := holes(channel, spans, from, to); len(open) > 0 {
+		last := slices.MaxFunc(spans, func(a, b timeline.Span) int { return cmpInt(a.To, b.To) })
+		if last.To < open[0].From {
+			return false, "what was read of it ends at " + timeline.FormatTime(last.To) + ", before the window does (a cut log looks like a quiet one)", open
+		}
 		return false, "what was read leaves a hole from " + timeline.FormatTime(open[0].From), open
 	}
 	return true, "what was read covers the whole window", nil

@@ -81,6 +81,9 @@ func (m *Machine) NewReading(path string, claim, base timeline.Subject, times Ti
 		Times: times, Claim: claim, path: path, tools: m.tools, asks: m.asks, sink: sink, seen: map[seenKey]bool{},
 		first: math.MaxInt64, last: math.MinInt64, stream: r.root, feed: r.feed,
 	}
+	if times.Covers != (timeline.Span{}) {
+		r.stands = map[timeline.Subject]*stands{}
+	}
 	return r
 }
 
@@ -222,6 +225,9 @@ func (r *Reading) redraws(l *Line, s *Stream, depth int) {
 
 func (r *Reading) tool(l *Line, s *Stream) {
 	r.line, r.stream = l, s
+	if r.stands != nil {
+		r.note()
+	}
 	if i := s.more - 1; i >= 0 {
 		s.more = 0
 		r.at = i
@@ -316,7 +322,7 @@ func (r *Reading) Finish(covers timeline.Span) (Totals, error) {
 	r.root.end(&r.Out, timeline.OpCut)
 	if covers != (timeline.Span{}) {
 		for k := range r.seen {
-			r.Cover(timeline.Coverage{Subject: k.subject, Topic: k.topic, Span: covers, Why: "stated with --covers"})
+			r.Cover(r.stated(k, covers))
 		}
 	}
 	r.flush(0)
@@ -325,6 +331,35 @@ func (r *Reading) Finish(covers timeline.Span) (Totals, error) {
 		t.First, t.Last = r.first, r.last
 	}
 	return t, r.err
+}
+
+// stands is the first and the last time that lines about one subject show.
+type stands struct{ from, to int64 }
+
+// note keeps between which times lines stand, for what --covers states.
+func (o *Out) note() {
+	s := o.span()
+	who := o.Subject()
+	at := o.stands[who]
+	if at == nil {
+		if len(o.stands) >= maxStreams {
+			return
+		}
+		at = &stands{math.MaxInt64, math.MinInt64}
+		o.stands[who] = at
+	}
+	at.from, at.to = min(at.from, s.From), max(at.to, s.To)
+}
+
+// stated is the coverage that --covers claims, as far as lines stand on both
+// sides of it: a log that was cut at the end of a line looks like a quiet one,
+// and the claim is about the log, not about what is left of it.
+func (o *Out) stated(k seenKey, covers timeline.Span) timeline.Coverage {
+	c := timeline.Coverage{Subject: k.subject, Topic: k.topic, Span: covers, Why: "stated with --covers, lines stand on both sides"}
+	if at := o.stands[k.subject]; at != nil {
+		c.Span.From, c.Span.To = max(covers.From, at.from), min(covers.To, at.to)
+	}
+	return c
 }
 
 // Err returns the first error of the sink.

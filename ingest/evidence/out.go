@@ -32,7 +32,8 @@ type Out struct {
 	err     error
 	batch   timeline.Batch
 	seen    map[seenKey]bool
-	marks   int64 // lines that a frame or a tool understood
+	stands  map[timeline.Subject]*stands // nil without --covers
+	marks   int64                        // lines that a frame or a tool understood
 	events  int64
 	skipped int64
 	unnamed bool // some event fell to the claim or to source:<path>
