@@ -37,6 +37,8 @@ var Formats = []evidence.Format{
 	tool.CRIO,
 	tool.Echo,
 	tool.GitHubAction,
+	tool.DpkgLog,
+	tool.AptHistory,
 	document.DockerEvents,
 	document.PodmanEvents,
 	document.DistributionNotification,

@@ -130,13 +130,13 @@ func (r *Reading) Line(l *Line) {
 
 // feed takes a line that a frame made while it was at work on another.
 func (r *Reading) feed(l *Line, s *Stream) {
-	line, stream, frame := r.line, r.stream, r.frame
+	line, stream, frame, at := r.line, r.stream, r.frame, r.at
 	depth := 0
 	for p := s.Parent; p != nil; p = p.Parent {
 		depth++
 	}
 	r.dispatch(l, s, depth)
-	r.line, r.stream, r.frame = line, stream, frame
+	r.line, r.stream, r.frame, r.at = line, stream, frame, at
 }
 
 func (r *Reading) dispatch(l *Line, s *Stream, depth int) {

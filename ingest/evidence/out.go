@@ -83,6 +83,25 @@ func (o *Out) AskNext(s *Stream) { s.next = o.frame + 1 }
 // feed the stream that it peels; it is then asked again.
 func (o *Out) Feed(l *Line, s *Stream) { o.feed(l, s) }
 
+// Ran sends a command that a sensor or a history recorded through the tools
+// that read commands: nothing of its output is known. who is whose command it
+// was, zero for the subject of the current line; stamp is when.
+func (o *Out) Ran(who timeline.Subject, stamp Stamp, command []byte) {
+	if len(command) == 0 {
+		return
+	}
+	l := Line{Text: command, Echo: true, Stamp: stamp}
+	if o.line != nil {
+		l.No, l.Off = o.line.No, o.line.Off
+	}
+	if l.Stamp.Read == nil && o.line != nil {
+		l.Stamp = o.line.Stamp
+	}
+	s := &Stream{Parent: o.stream, Subject: who, OpParent: o.stream.OpParent}
+	o.feed(&l, s)
+	s.end(o, timeline.OpOpen)
+}
+
 // Enter makes s the stream that the current line belongs to: a frame calls it
 // before it makes events of its own, when a child stream has a subject.
 func (o *Out) Enter(s *Stream) { o.stream = s }

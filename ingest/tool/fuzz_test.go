@@ -54,3 +54,5 @@ func FuzzAccess(f *testing.F)     { fuzz(f, Access) }
 func FuzzDockerd(f *testing.F)    { fuzz(f, Dockerd) }
 func FuzzContainerd(f *testing.F) { fuzz(f, Containerd) }
 func FuzzCRIO(f *testing.F)       { fuzz(f, CRIO) }
+func FuzzDpkgLog(f *testing.F)    { fuzz(f, DpkgLog) }
+func FuzzAptHistory(f *testing.F) { fuzz(f, AptHistory) }
