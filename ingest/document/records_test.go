@@ -10,7 +10,7 @@ import (
 )
 
 // recordTools are the tools of this package.
-var recordTools = []evidence.Format{DockerEvents, PodmanEvents, DistributionNotification, ACREventGrid, KubernetesEvents, CloudTrail, Harbor, GCPAudit, Quay}
+var recordTools = []evidence.Format{DockerEvents, PodmanEvents, DistributionNotification, ACREventGrid, KubernetesEvents, CloudTrail, Harbor, GCPAudit, Quay, Osquery, Falco, KubernetesAudit}
 
 // TestRecordClaims reads the samples of every tool of records against all
 // other formats: what starts with a record is claimed by its own tool alone.
@@ -123,3 +123,6 @@ func FuzzCloudTrail(f *testing.F)               { fuzzRecords(f, CloudTrail) }
 func FuzzHarbor(f *testing.F)                   { fuzzRecords(f, Harbor) }
 func FuzzGCPAudit(f *testing.F)                 { fuzzRecords(f, GCPAudit) }
 func FuzzQuay(f *testing.F)                     { fuzzRecords(f, Quay) }
+func FuzzOsquery(f *testing.F)                  { fuzzRecords(f, Osquery) }
+func FuzzFalco(f *testing.F)                    { fuzzRecords(f, Falco) }
+func FuzzKubernetesAudit(f *testing.F)          { fuzzRecords(f, KubernetesAudit) }

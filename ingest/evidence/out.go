@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"strings"
 
 	"pulltrail/timeline"
@@ -90,7 +91,7 @@ func (o *Out) Ran(who timeline.Subject, stamp Stamp, command []byte) {
 	if len(command) == 0 {
 		return
 	}
-	l := Line{Text: command, Echo: true, Stamp: stamp}
+	l := Line{Echo: true, Stamp: stamp}
 	if o.line != nil {
 		l.No, l.Off = o.line.No, o.line.Off
 	}
@@ -98,7 +99,10 @@ func (o *Out) Ran(who timeline.Subject, stamp Stamp, command []byte) {
 		l.Stamp = o.line.Stamp
 	}
 	s := &Stream{Parent: o.stream, Subject: who, OpParent: o.stream.OpParent}
-	o.feed(&l, s)
+	for text := range bytes.SplitSeq(bytes.ReplaceAll(command, []byte("\\\n"), []byte(" ")), []byte("\n")) {
+		l.Text = text
+		o.feed(&l, s)
+	}
 	s.end(o, timeline.OpOpen)
 }
 

@@ -251,8 +251,28 @@ func inside(name string, args []string) (words []string, ok bool) {
 				}
 			}
 		}
+		return interpreted(rest, f["-c"] == nil)
+	case name == "node" || name == "nodejs" || name == "ruby":
+		_, rest := leadingFlags(args, wordSet("-e -r --require"))
+		return interpreted(rest, true)
 	}
 	return nil, false
+}
+
+// interpreted returns the program that an interpreter was given as a script:
+// that is how the kernel shows a program that is one.
+//
+//	/usr/bin/python3 /usr/bin/pip install -q litellm
+//	node /usr/lib/node_modules/npm/bin/npm-cli.js ci
+func interpreted(words []string, script bool) ([]string, bool) {
+	if !script || len(words) < 2 {
+		return nil, false
+	}
+	name := strings.TrimSuffix(strings.TrimSuffix(programName(words[0]), ".js"), "-cli")
+	if !isPip(name) && asking[name] == nil {
+		return nil, false
+	}
+	return append([]string{name}, words[1:]...), true
 }
 
 // behind returns the command that a program runs in an environment that it

@@ -50,9 +50,12 @@ func fuzz(f *testing.F, format evidence.Format) {
 	})
 }
 
-func FuzzAccess(f *testing.F)     { fuzz(f, Access) }
-func FuzzDockerd(f *testing.F)    { fuzz(f, Dockerd) }
-func FuzzContainerd(f *testing.F) { fuzz(f, Containerd) }
-func FuzzCRIO(f *testing.F)       { fuzz(f, CRIO) }
-func FuzzDpkgLog(f *testing.F)    { fuzz(f, DpkgLog) }
-func FuzzAptHistory(f *testing.F) { fuzz(f, AptHistory) }
+func FuzzAccess(f *testing.F)       { fuzz(f, Access) }
+func FuzzDockerd(f *testing.F)      { fuzz(f, Dockerd) }
+func FuzzContainerd(f *testing.F)   { fuzz(f, Containerd) }
+func FuzzCRIO(f *testing.F)         { fuzz(f, CRIO) }
+func FuzzDpkgLog(f *testing.F)      { fuzz(f, DpkgLog) }
+func FuzzAptHistory(f *testing.F)   { fuzz(f, AptHistory) }
+func FuzzAuditd(f *testing.F)       { fuzz(f, Auditd) }
+func FuzzSysmon(f *testing.F)       { fuzz(f, Sysmon) }
+func FuzzShellHistory(f *testing.F) { fuzz(f, ShellHistory) }

@@ -1,0 +1,137 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// Auditd is the log of the Linux audit daemon, as it stands in audit.log and
+// as ausearch prints it raw.
+// https://man7.org/linux/man-pages/man8/auditd.8.html
+var Auditd = evidence.Format{
+	Name:   "auditd",
+	Shape:  evidence.ToolShape,
+	Title:  "Linux audit log (auditd)",
+	Proves: "which commands were run, when, and on which node if the log names it: what they were told to fetch",
+	Cannot: "what a command got; arguments longer than the kernel records",
+	Doc:    "https://man7.org/linux/man-pages/man8/auditd.8.html",
+	Sample: "written by hand after the manual",
+	Starts: []string{"type=", "node="},
+	Tool:   func() evidence.Parser { return &auditd{} },
+}
+
+type auditd struct {
+	failed string // serial of the last call that failed
+}
+
+// Line reads one record. Arguments with blanks or quotes are written in hex:
+//
+//	type=EXECVE msg=audit(1792585800.123:77): argc=4 a0="/usr/bin/pip" a1="install" a2="-q" a3=6C6974656C6C6D3E3D3120
+//	node=prod-3 type=SYSCALL msg=audit(1792585800.123:78): arch=c000003e syscall=59 success=no exit=-2 …
+//	type=USER_CMD msg=audit(1792585801.001:79): pid=1 uid=0 msg='cwd="/root" cmd=70697020696E7374616C6C exe="/usr/bin/sudo" res=success'
+func (a *auditd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
+	text := bytes.TrimLeft(l.Text, " \t")
+	var who timeline.Subject
+	if rest, ok := bytes.CutPrefix(text, []byte("node=")); ok {
+		node, rest, ok := bytes.Cut(rest, []byte(" "))
+		if !ok || len(node) == 0 || len(node) > 255 {
+			return evidence.Miss
+		}
+		text, who = rest, timeline.Subject{Kind: timeline.Host, ID: string(node)}
+	}
+	kind, rest, ok := bytes.Cut(text, []byte(" msg=audit("))
+	stamp, rest, closed := bytes.Cut(rest, []byte(")"))
+	at, serial, numbered := bytes.Cut(stamp, []byte(":"))
+	kind, typed := bytes.CutPrefix(kind, []byte("type="))
+	if !ok || !closed || !numbered || !typed {
+		return evidence.Miss
+	}
+	o.Seen("")
+	clock := evidence.Stamp{Text: at, Read: auditTime}
+	switch string(kind) {
+	case "SYSCALL":
+		if bytes.Contains(rest, []byte(" success=no ")) {
+			a.failed = string(serial)
+		}
+	case "EXECVE":
+		if a.failed != string(serial) {
+			o.Ran(who, clock, auditCommand(rest))
+		}
+	case "USER_CMD":
+		if _, cmd, ok := bytes.Cut(rest, []byte(" cmd=")); ok {
+			o.Ran(who, clock, []byte(auditValue(cmd)))
+		}
+	}
+	return evidence.Done
+}
+
+// auditTime reads seconds since 1970 with a fraction.
+func auditTime(text []byte, _ *evidence.Times) timeline.Span {
+	seconds, fraction, _ := strings.Cut(string(text), ".")
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	ms, msErr := strconv.ParseInt((fraction + "000")[:3], 10, 64)
+	if err != nil || msErr != nil || n > 1<<40 {
+		return timeline.Always()
+	}
+	return evidence.Epoch(n*1000+ms, time.Millisecond, string(text))
+}
+
+// auditCommand joins the arguments to a line that a shell would read the same
+// way. A long one comes in parts: a1[0]=… a1[1]=….
+func auditCommand(record []byte) []byte {
+	var words []string
+	for _, field := range auditFields(record) {
+		key, raw, _ := bytes.Cut(field, []byte("="))
+		number, part, parts := strings.Cut(strings.TrimSuffix(string(key), "]"), "[")
+		if len(number) < 2 || number[0] != 'a' || number[1] < '0' || number[1] > '9' || strings.Contains(number, "_len") {
+			continue
+		}
+		if parts && part != "0" && len(words) > 0 {
+			words[len(words)-1] += auditValue(raw)
+			continue
+		}
+		words = append(words, auditValue(raw))
+	}
+	for i, w := range words {
+		words[i] = shellWord(w)
+	}
+	return []byte(strings.Join(words, " "))
+}
+
+// auditFields cuts a record at blanks; what auditd adds behind a group
+// separator repeats in words what stood in numbers.
+func auditFields(record []byte) [][]byte {
+	record, _, _ = bytes.Cut(record, []byte{0x1d})
+	return bytes.Fields(record)
+}
+
+// auditValue reads a value: in quotes as it is, else in hex.
+func auditValue(raw []byte) string {
+	if len(raw) > 0 && raw[0] == '"' {
+		text, _, _ := strings.Cut(string(raw[1:]), `"`)
+		return text
+	}
+	raw, _, _ = bytes.Cut(raw, []byte(" "))
+	text, err := hex.DecodeString(string(raw))
+	if err != nil {
+		return string(raw)
+	}
+	return strings.TrimRight(strings.ReplaceAll(string(text), "\x00", " "), " ")
+}
+
+// shellWord quotes an argument where a shell would not take it as it is.
+func shellWord(w string) string {
+	if w != "" && !strings.ContainsAny(w, " \t\n'\"\\$`;&|<>()*?[]{}#~!") {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// End has nothing to do: each record stands alone.
+func (a *auditd) End(timeline.OpState, *evidence.Out) {}

@@ -1,0 +1,60 @@
+package tool
+
+import (
+	"bytes"
+	"html"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// Sysmon is what Sysmon for Linux writes to the system log.
+// https://github.com/microsoft/SysmonForLinux
+var Sysmon = evidence.Format{
+	Name:   "sysmon-linux",
+	Shape:  evidence.ToolShape,
+	Title:  "Sysmon for Linux",
+	Proves: "which commands were run on which host, when: what they were told to fetch",
+	Cannot: "what a command got",
+	Doc:    "https://github.com/microsoft/SysmonForLinux",
+	Sample: "written by hand after its output",
+	Starts: []string{"<Event>"},
+	Tool:   func() evidence.Parser { return &sysmon{} },
+}
+
+type sysmon struct{}
+
+// Line reads one event; those of other kinds than a new process are passed
+// over:
+//
+//	<Event><System><Provider Name="Linux-Sysmon" …/><EventID>1</EventID>…<TimeCreated SystemTime="2026-10-21T12:30:16.754997Z"/>…<Computer>prod-3</Computer>…
+//	</System><EventData>…<Data Name="UtcTime">2026-10-21 12:30:16.750</Data>…<Data Name="CommandLine">pip install -q litellm</Data>…</EventData></Event>
+func (*sysmon) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
+	text := bytes.TrimLeft(l.Text, " \t")
+	if !bytes.Contains(text[:min(len(text), 200)], []byte(`"Linux-Sysmon"`)) {
+		return evidence.Miss
+	}
+	o.Seen("")
+	if !bytes.Contains(text, []byte("<EventID>1</EventID>")) {
+		return evidence.Done
+	}
+	var who timeline.Subject
+	if name := between(text, "<Computer>", "</Computer>"); len(name) > 0 {
+		who = timeline.Subject{Kind: timeline.Host, ID: string(name)}
+	}
+	stamp := evidence.Stamp{Text: between(text, `SystemTime="`, `"`), Read: evidence.ISOStamp}
+	o.Ran(who, stamp, []byte(html.UnescapeString(string(between(text, `<Data Name="CommandLine">`, "</Data>")))))
+	return evidence.Done
+}
+
+func between(text []byte, from, to string) []byte {
+	_, rest, ok := bytes.Cut(text, []byte(from))
+	inner, _, ends := bytes.Cut(rest, []byte(to))
+	if !ok || !ends {
+		return nil
+	}
+	return inner
+}
+
+// End has nothing to do: each event stands alone.
+func (*sysmon) End(timeline.OpState, *evidence.Out) {}
