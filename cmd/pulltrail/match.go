@@ -57,11 +57,8 @@ func oneIncident(_ *cobra.Command, args []string) error {
 
 // answer matches an incident against the case.
 func (a *app) answer(incident string) (*matchers.Result, error) {
-	inc, err := matchers.Find(incident)
+	inc, err := a.incident(incident)
 	if err != nil {
-		if errors.Is(err, matchers.ErrUnknownIncident) {
-			return nil, usage("%v", err)
-		}
 		return nil, err
 	}
 	db, err := timeline.Open(a.caseDir)
@@ -70,6 +67,15 @@ func (a *app) answer(incident string) (*matchers.Result, error) {
 	}
 	defer db.Close()
 	return matchers.Match(db, inc)
+}
+
+// incident finds an incident; one that nobody knows is a usage error.
+func (a *app) incident(name string) (*matchers.Incident, error) {
+	inc, err := matchers.Find(name)
+	if errors.Is(err, matchers.ErrUnknownIncident) {
+		return nil, usage("%v", err)
+	}
+	return inc, err
 }
 
 // verdictCode is the exit code of an answer.

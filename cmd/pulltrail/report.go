@@ -13,6 +13,7 @@ import (
 
 	"pulltrail/matchers"
 	"pulltrail/reports"
+	"pulltrail/timeline"
 )
 
 func (a *app) reportCmd() *cobra.Command {
@@ -20,9 +21,17 @@ func (a *app) reportCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report NAME",
 		Short: "Write a report: " + strings.Join(reports.Names(), ", "),
-		Long: `Write a report. The ending of the file chooses the form: .md is Markdown, .json
-the findings document. The same case gives the same bytes: there is no clock in
-a report but --as-of ($SOURCE_DATE_EPOCH).`,
+		Long: `Write a report:
+
+  responder   what to do first, verdicts with their evidence, the timeline, what
+              could not be seen, how to reproduce
+  rotation    what to do first, then each credential by name that was within
+              reach: class, where held, who exposes it, owner. Never a value
+
+The ending of the file chooses the form: .html is one page that needs nothing
+else, .md Markdown, .csv a table, .json the data that the others are made of.
+The same case gives the same bytes: there is no clock in a report but --as-of
+($SOURCE_DATE_EPOCH).`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(reports.Names(), args[0]) {
 				return usage("want the NAME of a report: %s", strings.Join(reports.Names(), ", "))
@@ -61,12 +70,8 @@ func (a *app) report(name, incident, output, asOf string) error {
 	if err != nil {
 		return err
 	}
-	res, err := a.answer(incident)
-	if err != nil {
-		return err
-	}
 	var b bytes.Buffer
-	if err := reports.Responder(&b, form, res, when); err != nil {
+	if err := a.writeReport(&b, name, form, incident, when); err != nil {
 		return err
 	}
 	if output == "-" {
@@ -78,6 +83,31 @@ func (a *app) report(name, incident, output, asOf string) error {
 	}
 	fmt.Fprintf(a.err, "wrote %s\n", reports.Text(output))
 	return nil
+}
+
+// writeReport asks the case and writes what a report says.
+func (a *app) writeReport(w io.Writer, name, form, incident, asOf string) error {
+	inc, err := a.incident(incident)
+	if err != nil {
+		return err
+	}
+	db, err := timeline.Open(a.caseDir)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	res, err := matchers.Match(db, inc)
+	if err != nil {
+		return err
+	}
+	if name == "responder" {
+		return reports.Responder(w, form, res, asOf)
+	}
+	rows, err := matchers.PlanRotation(db, res)
+	if err != nil {
+		return err
+	}
+	return reports.RotationReport(w, form, res, rows, asOf)
 }
 
 // lastFile names, in the case, the incident that was matched last, so that
