@@ -43,13 +43,9 @@ func newContents(q *question, r *record) *contents {
 func (c *contents) same(d string) []string {
 	out, seen := []string{d}, map[string]bool{d: true}
 	for i := 0; i < len(out); i++ {
-		kids := c.down[out[i]]
-		var next []string
-		if i == 0 || len(kids) > 0 { // a layer holds nothing: whoever has the only layer of an image is another image
-			next = append(next, c.up[out[i]]...)
-		}
-		if len(kids) == 1 {
-			next = append(next, kids...)
+		next := c.up[out[i]]
+		if kids := c.down[out[i]]; len(kids) == 1 {
+			next = append(next[:len(next):len(next)], kids...)
 		}
 		for _, n := range next {
 			if !seen[n] && len(out) < 64 {
