@@ -86,6 +86,7 @@ var Formats = []evidence.Format{
 	document.ImageIndex,
 	document.ImageManifest,
 	document.ImageConfig,
+	document.History,
 	document.GitHubRun,
 	document.GitHubJobs,
 	document.GitHubWorkflow,

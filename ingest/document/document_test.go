@@ -16,7 +16,7 @@ import (
 // all lists the formats of this package.
 var all = []evidence.Format{
 	Container, Image, DockerList, Pods, DistInfo, EggInfo, CondaMeta, NodePackage, DpkgStatus, APKInstalled, Freeze, Requirements, PipShow, PipList, PipReport, PyProject, UVLock, PoetryLock, PyLock,
-	CycloneDX, SPDX, ImageIndex, ImageManifest, ImageConfig,
+	CycloneDX, SPDX, ImageIndex, ImageManifest, ImageConfig, History,
 	GitHubRun, GitHubJobs, HTTPAnswer, GitHubWorkflow,
 }
 

@@ -57,6 +57,7 @@ func FuzzSPDX(f *testing.F)          { fuzz(f, SPDX, "s.json") }
 func FuzzImageArchive(f *testing.F)  { fuzz(f, ImageArchive, "manifest.json") }
 func FuzzImageIndex(f *testing.F)    { fuzz(f, ImageIndex, "index.json") }
 func FuzzImageManifest(f *testing.F) { fuzz(f, ImageManifest, "manifest.json") }
+func FuzzHistory(f *testing.F)       { fuzz(f, History, "history.txt") }
 func FuzzImageConfig(f *testing.F)   { fuzz(f, ImageConfig, "config.json") }
 func FuzzNPMLock(f *testing.F)       { fuzz(f, NPMLock, "package-lock.json") }
 func FuzzPackageJSON(f *testing.F)   { fuzz(f, PackageJSON, "package.json") }

@@ -160,33 +160,48 @@ func readImageConfig(d *evidence.Doc, o *evidence.Out) error {
 }
 
 // readHistory records the instructions that may have fetched packages, at the
-// time their layer was made. A layer cannot be older than the one below: then
-// its clock was set by hand.
+// time their layer was made. Builders that commit once (buildah, kaniko) mark
+// every instruction but the last as one without a layer.
 func readHistory(d *evidence.Doc, o *evidence.Out, v value) {
 	below := timeline.Beginning
 	for entry := range v.get("history").elements() {
-		created := evidence.ISOStamp([]byte(entry.get("created").text()), &o.Times)
-		if created.Clock == timeline.Exact && created.From < below {
-			created = timeline.Span{From: timeline.Beginning, To: timeline.Forever, Clock: timeline.Unset, Written: created.Written}
-		} else if created.Clock == timeline.Exact {
-			below = created.From
-		}
-		if entry.get("empty_layer").isTrue() {
-			continue
-		}
+		var created timeline.Span
+		created, below = sinceBelow(evidence.ISOStamp([]byte(entry.get("created").text()), &o.Times), below)
 		by := entry.get("created_by")
-		instruction := evidence.Instruction(by.text())
-		command, isRun := strings.CutPrefix(instruction, "RUN ")
-		if !isRun {
-			continue
+		at(d, o, by)
+		askedBy(o, by.text(), created, false)
+	}
+}
+
+// sinceBelow says when a layer was made. It cannot be older than the one below:
+// then its clock was set by hand.
+func sinceBelow(created timeline.Span, below int64) (timeline.Span, int64) {
+	switch {
+	case created.Clock != timeline.Exact:
+	case created.From < below:
+		created = timeline.Span{From: timeline.Beginning, To: timeline.Forever, Clock: timeline.Unset, Written: created.Written}
+	default:
+		below = created.From
+	}
+	return created, below
+}
+
+// askedBy records what the instruction of a layer may have fetched. Of one that
+// was cut, the last package may be another one.
+func askedBy(o *evidence.Out, by string, created timeline.Span, cut bool) {
+	instruction := evidence.Instruction(by)
+	command, isRun := strings.CutPrefix(instruction, "RUN ")
+	if !isRun {
+		return
+	}
+	items := o.Asks(command)
+	for i := range items {
+		if cut && i == len(items)-1 {
+			items[i].Artifact = timeline.Ecosystem(timeline.Split(items[i].Artifact).Type)
 		}
-		items := o.Asks(command)
-		for i := range items {
-			items[i].Ref = instruction
-		}
-		if len(items) > 0 {
-			at(d, o, by)
-			o.Event(timeline.Event{Action: timeline.Opaque, Span: created, Items: items})
-		}
+		items[i].Ref = instruction
+	}
+	if len(items) > 0 {
+		o.Event(timeline.Event{Action: timeline.Opaque, Span: created, Items: items})
 	}
 }
