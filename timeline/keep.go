@@ -24,13 +24,15 @@ type Keeper struct {
 
 // encoders are used again: each holds some megabytes. One goroutine each, for
 // files are read side by side already.
-var encoders = sync.Pool{New: func() any {
+var encoders = sync.Pool{New: func() any { return encoder() }}
+
+func encoder() *zstd.Encoder {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		panic(err) // the options are constants
 	}
 	return z
-}}
+}
 
 // Keep begins to keep a file. End with Commit or Abort.
 func (db *DB) Keep() (*Keeper, error) {

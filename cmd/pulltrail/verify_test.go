@@ -2,13 +2,21 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"pulltrail/timeline"
 )
 
 // tampering is what the stories about custody do to a case.
@@ -78,4 +86,77 @@ func garble(ts *testscript.TestScript, _ bool, args []string) {
 	i := bytes.IndexByte(data, 'l')
 	data[i] = 'L'
 	ts.Check(os.WriteFile(name, data, 0o600))
+}
+
+// TestKilledWhileKeeping kills a program that reads and keeps evidence, again
+// and again: what verify says then is never that somebody changed something,
+// and the same command heals the case.
+func TestKilledWhileKeeping(t *testing.T) {
+	dir := t.TempDir()
+	evidence := filepath.Join(dir, "logs")
+	if err := os.Mkdir(evidence, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	killed := 0
+	for round := range 10 {
+		for i := range 30 {
+			text := fmt.Sprintf("Successfully installed litellm-1.%d.%d\n", round, i) + strings.Repeat("nothing of note\n", 2000)
+			if err := os.WriteFile(filepath.Join(evidence, fmt.Sprintf("%d.log", i)), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// Other content under the old names would be a mismatch: the case is new.
+		args := []string{"ingest", "logs", "--keep", "--case", fmt.Sprintf("case%d", round)}
+		c := exec.Command("pulltrail", args...)
+		c.Dir = dir
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(random.IntN(150)) * time.Millisecond)
+		_ = c.Process.Kill() // it may have ended
+		if err := c.Wait(); err != nil {
+			killed++
+		}
+		if code, checks := verify(t, dir, args[4]); code != exitOK && code != exitIncomplete && code != exitFailure {
+			t.Errorf("round %d: verify ends with %d: %v", round, code, checks)
+		} else if code == exitFailure && !strings.Contains(checks, "no case") {
+			t.Errorf("round %d: %s", round, checks)
+		}
+		again := exec.Command("pulltrail", args...)
+		again.Dir = dir
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Fatalf("round %d, again: %v: %s", round, err, out)
+		}
+		if code, checks := verify(t, dir, args[4]); code != exitOK {
+			t.Errorf("round %d: not healed, verify ends with %d: %s", round, code, checks)
+		}
+	}
+	if killed == 0 {
+		t.Error("every run had ended before it was killed: nothing was tried")
+	}
+}
+
+// verify runs the verb and returns its exit code, and what is not well.
+func verify(t *testing.T, dir, caseDir string) (code int, text string) {
+	t.Helper()
+	c := exec.Command("pulltrail", "verify", "--json", "--case", caseDir)
+	c.Dir = dir
+	var errs strings.Builder
+	c.Stderr = &errs
+	out, _ := c.Output() // the exit code tells
+	code = c.ProcessState.ExitCode()
+	if code == exitFailure {
+		return code, errs.String()
+	}
+	var v struct{ Checks []timeline.Checked }
+	if err := json.Unmarshal(out, &v); err != nil {
+		t.Fatalf("verify prints %s: %v", out, err)
+	}
+	for _, c := range v.Checks {
+		if c.Outcome != timeline.Good {
+			text += fmt.Sprintf("%+v\n", c)
+		}
+	}
+	return code, text
 }
