@@ -255,7 +255,7 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 			info.Again = known != nil && from.images != nil && known.State != timeline.Read
 			if known != nil && !info.Again {
 				g.progress(st.Size())
-				return *known, g.keepKnown(f, known.SourceInfo)
+				return *known, g.keepKnown(ctx, f, from, known.SourceInfo)
 			}
 		}
 	}
@@ -275,7 +275,7 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 	}
 	err = s.read(in)
 	if err == nil && g.opt.Keep {
-		err = s.keep.Commit(s.info)
+		err = errors.Join(s.keep.Commit(s.info), g.keepParts(ctx, from, s.info))
 	}
 	if err != nil {
 		return File{}, errors.Join(fmt.Errorf("ingest %s: %w", path, err), w.Discard())
@@ -327,33 +327,6 @@ func (g *ingester) known(f *os.File, size int64, info timeline.SourceInfo) (*Fil
 		return nil, err
 	}
 	return &File{*old, false}, nil
-}
-
-// keepKnown keeps a file that was read before without --keep.
-func (g *ingester) keepKnown(f *os.File, info timeline.SourceInfo) error {
-	if !g.opt.Keep {
-		return nil
-	}
-	kept, err := g.db.Kept(info.SHA256)
-	if err != nil || kept {
-		return err
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("ingest %s: %w", info.Path, err)
-	}
-	k, err := g.db.Keep()
-	if err != nil {
-		return fmt.Errorf("ingest %s: %w", info.Path, err)
-	}
-	defer k.Abort()
-	h := sha256.New()
-	if _, err := io.Copy(io.MultiWriter(k, h), f); err != nil {
-		return fmt.Errorf("ingest %s: %w", info.Path, err)
-	}
-	if hex.EncodeToString(h.Sum(nil)) != info.SHA256 {
-		return fmt.Errorf("ingest %s: it changes while it is read: run the same command again", info.Path)
-	}
-	return k.Commit(info)
 }
 
 // counter hashes and counts what is read of a source.
