@@ -74,9 +74,12 @@ func (m *matching) step(s timeline.Subject, ran []timeline.LinkRow) ([]timeline.
 	case timeline.Host:
 		m.toLaterJobs(s, cause, ran)
 	case timeline.Image:
-		if cause.rule == ruleBuilt {
-			return m.toPullers(s, cause)
+		next := m.toDerived(s, cause)
+		if cause.rule != ruleBuilt && cause.rule != ruleLayer {
+			return next, nil // who has an image of known content was judged by its content
 		}
+		holders, err := m.toPullers(s, cause)
+		return append(next, holders...), err
 	case timeline.Container, timeline.Client, timeline.Cache, timeline.Source:
 	}
 	return nil, nil
@@ -87,6 +90,7 @@ const (
 	ruleRunner = "spread-runner"
 	ruleLater  = "spread-later-job"
 	ruleBuilt  = "spread-built-image"
+	ruleLayer  = "spread-layer"
 	rulePuller = "spread-image"
 	ruleName   = "spread-image-name"
 )
@@ -198,6 +202,33 @@ func (m *matching) toPullers(image timeline.Subject, cause judged) ([]timeline.S
 		}
 	}
 	return next, nil
+}
+
+// toDerived: an image whose layers include the one that holds the package was
+// built on it, whenever that was. Sharing any other layer is nothing.
+func (m *matching) toDerived(image timeline.Subject, cause judged) []timeline.Subject {
+	var next []timeline.Subject
+	for _, j := range m.about[image].judged {
+		if j.verdict != Exposed {
+			continue
+		}
+		for _, d := range j.Item.Digests {
+			if d.Role != timeline.Diff {
+				continue
+			}
+			for _, id := range m.holds.up[d.Value] {
+				other := m.imageOf(id)
+				if slices.Contains(m.holds.same(image.ID), id) || other == image {
+					continue
+				}
+				a := m.of(other)
+				a.judged = append(a.judged, follows(cause, j.Fact, Exposed, ruleLayer,
+					fmt.Sprintf("its layers include %s, which holds %s", d.Value, j.Item.Artifact)))
+				next = append(next, other)
+			}
+		}
+	}
+	return next
 }
 
 // toNamed: of an image pushed without a digest only the name is known, and

@@ -148,15 +148,16 @@ func (img storedImage) identities(name string) []timeline.Digest {
 	return all
 }
 
-// links records what tags name and, where the ID is the config's, which layers
-// it holds, lowest first.
+// links records what tags name and which layers the image under its ID holds,
+// lowest first; with the containerd store the ID is an index and the layers are
+// those of this machine's platform.
 func (img storedImage) links(o *evidence.Out, v value) {
 	for _, tag := range img.tags {
 		for _, d := range img.identities(tag.Name) {
 			o.Link(timeline.Names, tag.String(), d.Value)
 		}
 	}
-	if len(img.id) == 0 || img.id[0].Role != timeline.Config {
+	if len(img.id) == 0 {
 		return
 	}
 	for _, diff := range v.get("RootFS", "Layers").texts() {
