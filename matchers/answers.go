@@ -82,6 +82,9 @@ func (m *matching) answer(a *about, j judged, given map[opKey][]judged) (*cleare
 	if j.Parts.Type == "image" {
 		return m.imageAnswer(j, given)
 	}
+	if c := m.holds.built(j); c != nil {
+		return c, nil
+	}
 	if j.Op != 0 {
 		op, err := m.op(j.Source, j.Op)
 		if err != nil {

@@ -12,11 +12,15 @@ import (
 type contents struct {
 	up, down map[string][]string // holds: parent → children, and back
 	listed   map[string]bool     // image digests with a whole list of packages
+	kinds    map[imageKind]bool  // and of which kind of packages
 	facts    map[string][]judged // what those lists say of the question
 }
 
+// imageKind is an image by digest and a kind of package.
+type imageKind struct{ image, kind string }
+
 func newContents(q *question, r *record) *contents {
-	c := &contents{up: map[string][]string{}, down: map[string][]string{}, listed: map[string]bool{}, facts: map[string][]judged{}}
+	c := &contents{up: map[string][]string{}, down: map[string][]string{}, listed: map[string]bool{}, kinds: map[imageKind]bool{}, facts: map[string][]judged{}}
 	for _, l := range r.links {
 		if l.Relation == timeline.Holds {
 			c.down[l.From] = append(c.down[l.From], l.To)
@@ -26,6 +30,7 @@ func newContents(q *question, r *record) *contents {
 	for _, row := range r.coverage {
 		if row.Subject.Kind == timeline.Image && row.Whole && q.ecosystems[string(row.Topic)] != "" {
 			c.listed[row.Subject.ID] = true
+			c.kinds[imageKind{row.Subject.ID, string(row.Topic)}] = true
 		}
 	}
 	for _, f := range r.facts {
@@ -55,6 +60,23 @@ func (c *contents) same(d string) []string {
 		}
 	}
 	return out
+}
+
+// built answers what an instruction of an image's history asked for: the whole
+// list of what came of it.
+func (c *contents) built(j judged) *cleared {
+	if j.Subject.Kind != timeline.Image {
+		return nil
+	}
+	for _, id := range c.same(j.Subject.ID) {
+		if !c.kinds[imageKind{id, j.Parts.Type}] {
+			continue
+		}
+		if v, by, how := c.of([]timeline.Digest{{Value: id}}); v == Clear {
+			return &cleared{j, by, how}
+		}
+	}
+	return nil
 }
 
 // of tells what the content of one of the digests says: clear with the lines
