@@ -35,7 +35,7 @@ func chronology(d *Document) []moment {
 				continue
 			}
 			out = append(out, moment{
-				At: nanoseconds(e.From, math.MinInt64), Time: seconds(e.From, e.To), Who: f.Subject.Kind + ":" + f.Subject.ID,
+				At: nanoseconds(e.From, math.MinInt64), Time: when(*e), Who: f.Subject.Kind + ":" + f.Subject.ID,
 				What: e.Action + " " + e.Artifact, Where: place(*e), Verdict: f.Verdict, Finding: f.ID,
 			})
 		}

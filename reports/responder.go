@@ -94,6 +94,7 @@ func Responder(w io.Writer, form string, res *matchers.Result, asOf string) erro
 var words = template.FuncMap{
 	"md":       Markdown,
 	"code":     Text,
+	"sum":      sum,
 	"legend":   legend,
 	"when":     when,
 	"place":    place,
@@ -119,15 +120,29 @@ var words = template.FuncMap{
 	},
 }
 
+// sum is a hash as Markdown code; what is none is text like any other.
+func sum(s string) string {
+	if s == "" || strings.Trim(s, "0123456789abcdef") != "" {
+		return Markdown(s)
+	}
+	return "`" + s + "`"
+}
+
 // signs mark a verdict beside its colour.
 var signs = map[string]string{"exposed": "■", "pulled": "▼", "possible": "◆", "unknown": "?", "clear": "✓"}
 
 // when prints the time of a line to the second.
 func when(e Evidence) string {
-	if s := seconds(e.From, e.To); s != "" {
-		return s
+	s := seconds(e.From, e.To)
+	switch {
+	case s == "":
+		return "time not known"
+	case e.From == nil:
+		return "until " + seconds(e.To, e.To)
+	case e.To == nil:
+		return "from " + seconds(e.From, e.From) + " on"
 	}
-	return "time not known"
+	return strings.Replace(s, "/", " to ", 1)
 }
 
 // place is where a line stands.

@@ -52,6 +52,9 @@ func drawing(d *Document, wide bool) htmltemplate.HTML {
 		c.row(&rows[i], c.top+float64(i)*c.pitch())
 	}
 	c.arrows(rows)
+	if n := len(d.Findings) - len(rows); n > 0 {
+		c.f(`<text class="dim" x="8" y="%.1f">and %d more subjects</text>`, c.height-4, n)
+	}
 	c.b.WriteString("</svg>")
 	return htmltemplate.HTML(c.b.String()) //nolint:gosec // every text in it went through text()
 }
