@@ -65,6 +65,7 @@ var wrappings = map[string]wrapping{
 	"github-job": prefixed("github-job", "", func(i int) string { return stamp(i, "2006-01-02T15:04:05.0000000Z") + " " }),
 	"pip-log": {frame: "pip-log", only: []string{"pip"}, wrap: prefixed("pip-log", "2026-10-21T11:59:59,000 Using pip 24.2 from /opt/pip (python 3.13)",
 		func(i int) string { return stamp(i, "2006-01-02T15:04:05,000") + " " }).wrap},
+	"npm-debug-log":  {frame: "npm-debug-log", only: []string{"npm"}, wrap: prefixed("npm-debug-log", "0 verbose cli /usr/bin/node /usr/bin/npm", func(i int) string { return fmt.Sprintf("%d ", i+1) }).wrap},
 	"syslog-3164":    prefixed("syslog", "", func(i int) string { return stamp(i, time.Stamp) + " prod-3 deploy[41]: " }),
 	"syslog-5424":    prefixed("syslog", "", func(i int) string { return "<14>1 " + stamp(i, nano) + " prod-3 deploy 41 - - " }),
 	"syslog-iso":     prefixed("syslog", "", func(i int) string { return stamp(i, "2006-01-02T15:04:05-0700") + " prod-3 deploy[41]: " }),

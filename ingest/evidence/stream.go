@@ -149,6 +149,10 @@ type Op struct {
 // Answer says that the invocation printed what it did, with versions.
 func (op *Op) Answer() { op.answered = true }
 
+// Asked returns the line of the command that the invocation belongs to; ok is
+// false when none was echoed.
+func (op *Op) Asked() (m Mark, ok bool) { return op.mark, op.Op.Command != "" }
+
 // Command registers a command that was echoed in the current stream. opaque
 // lists what an opaque event is made of when no output answers it: nil makes
 // none.

@@ -69,6 +69,7 @@ func FuzzJournalJSON(f *testing.F) { fuzz(f, JournalJSON) }
 func FuzzCRI(f *testing.F)         { fuzz(f, CRI) }
 func FuzzDockerJSON(f *testing.F)  { fuzz(f, DockerJSON) }
 func FuzzCompose(f *testing.F)     { fuzz(f, Compose) }
+func FuzzNPMDebug(f *testing.F)    { fuzz(f, NPMDebug) }
 func FuzzPipLog(f *testing.F)      { fuzz(f, PipLog) }
 func FuzzCloudWatch(f *testing.F)  { fuzz(f, CloudWatch) }
 func FuzzStamped(f *testing.F)     { fuzz(f, Stamped) }

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -52,16 +53,16 @@ func condaWord(w string) (timeline.Item, bool) {
 	return it, true
 }
 
-var npmValued = wordSet("-C -w --prefix --registry --workspace --filter --cwd --cache --tag --loglevel --userconfig -p --package --network-timeout --mutex")
+var npmValued = wordSet("-C -w --prefix --registry --workspace --filter --cwd --cache --tag --loglevel --userconfig --reporter -p --package --network-timeout --mutex")
 
-// npmAsk reads npm, pnpm, yarn and bun. None of them prints the versions it
-// installs.
+// npmAsk reads npm, pnpm, yarn and bun. They print the versions of some of the
+// packages, mostly of those that the command names.
 func npmAsk(name string, args []string) *ask {
 	f, plain := splitFlags(args, npmValued)
-	if f.has("--help", "-h", "--version", "-v", "--dry-run") {
+	if f.has("--help", "-h", "--version", "-v") {
 		return nil
 	}
-	a := &ask{tool: name, kind: "npm", quiet: true}
+	a := &ask{tool: name, kind: "npm", none: f.has("--dry-run"), quiet: npmSilent(f)}
 	if len(plain) == 0 {
 		if name != "yarn" {
 			return nil
@@ -107,9 +108,15 @@ func npxAsk(name string, args []string) *ask {
 	if len(packages) == 0 || f.has("--help", "-h", "--version", "--no-install", "--no") {
 		return nil
 	}
-	a := &ask{tool: name, kind: "npm", quiet: true}
+	a := &ask{tool: name, kind: "npm", quiet: npmSilent(f)}
 	a.npm(packages)
 	return a
+}
+
+// npmSilent reports whether nothing is printed; --quiet still prints what was
+// done.
+func npmSilent(f flags) bool {
+	return f.has("--silent", "-s") || slices.Contains(f["--loglevel"], "silent") || slices.Contains(f["--reporter"], "silent")
 }
 
 func (a *ask) npm(names []string) {

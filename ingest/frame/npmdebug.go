@@ -1,0 +1,74 @@
+package frame
+
+import (
+	"bytes"
+	"time"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// NPMDebug is the log that npm writes of each invocation, whatever its log
+// level: a number before every message.
+// https://docs.npmjs.com/cli/using-npm/logging
+var NPMDebug = evidence.Format{
+	Name:   "npm-debug-log",
+	Shape:  evidence.FrameShape,
+	Title:  "npm debug log (_logs/…-debug-0.log, npm-debug.log)",
+	Proves: "when the invocation began (npm 7 and newer)",
+	Cannot: "the time of a line; the host",
+	Doc:    "https://github.com/npm/cli/blob/latest/docs/lib/content/using-npm/logging.md",
+	Sample: "npm 11.19.1 run for this project",
+	Claim:  claimNPMDebug,
+	First:  "0123456789",
+	New:    func() evidence.Peeler { return &npmDebug{} },
+}
+
+// claimNPMDebug wants the first message of npm.
+//
+//	0 verbose cli /usr/bin/node /usr/bin/npm
+//	0 info it worked if it ends with ok
+func claimNPMDebug(h *evidence.Head) bool {
+	return bytes.HasPrefix(h.Bytes, []byte("0 verbose cli ")) || bytes.HasPrefix(h.Bytes, []byte("0 info it worked if it ends with ok"))
+}
+
+type npmDebug struct{ begun evidence.Stamp }
+
+// Start reads when npm began: it names its log files after that.
+//
+//	9 verbose logfile logs-max:10 dir:/home/dev/.npm/_logs/2026-11-30T11_20_29_812Z-
+func (d *npmDebug) Start(h *evidence.Head, _ *evidence.Stream, _ *evidence.Out) {
+	_, rest, _ := bytes.Cut(h.Bytes, []byte(" verbose logfile logs-max:"))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	if i := bytes.LastIndexAny(line, `/\`); i >= 0 && len(line) >= i+26 && line[i+25] == '-' {
+		d.begun = evidence.Stamp{Text: append([]byte(nil), line[i+1:i+25]...), Read: npmBegun}
+	}
+}
+
+// Peel takes the number off. A message of several lines repeats it, older npm
+// leaves it out.
+func (d *npmDebug) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
+	if !o.IsClaimed(s) {
+		return nil
+	}
+	n := 0
+	for n < len(l.Text) && n < 8 && l.Text[n] >= '0' && l.Text[n] <= '9' {
+		n++
+	}
+	if n > 0 && n < len(l.Text) && l.Text[n] == ' ' {
+		l.Text = l.Text[n+1:]
+	}
+	l.Stamp = d.begun
+	return s.Child(o, nil)
+}
+
+// npmBegun reads the start of an invocation; what npm did came later.
+func npmBegun(text []byte, _ *evidence.Times) timeline.Span {
+	at, err := time.Parse("2006-01-02T15_04_05.000Z", string(text[:19])+"."+string(text[20:]))
+	if err != nil || text[19] != '_' {
+		return timeline.Always()
+	}
+	s := timeline.At(at, string(text))
+	s.To, s.Clock = timeline.Forever, timeline.Section
+	return s
+}
