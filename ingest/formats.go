@@ -40,6 +40,7 @@ var Formats = []evidence.Format{
 	tool.Dockerd,
 	tool.Containerd,
 	tool.CRIO,
+	tool.LogLoss,
 	tool.Echo,
 	tool.GitHubAction,
 	tool.DpkgLog,

@@ -147,6 +147,9 @@ func (j *journal) entry(e *journalEntry, l *evidence.Line, s *evidence.Stream, o
 		return s
 	}
 	l.Text = evidence.StripEscapes(bytes.TrimRight(j.parts.take(key, message), "\r\n"))
+	if command := loggedCommand(program, l.Text); command != nil {
+		l.Text, l.Echo = command, true
+	}
 	return child
 }
 

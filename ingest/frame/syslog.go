@@ -357,8 +357,29 @@ func (f *syslog) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 		l.Stamp = child.Last
 	}
 	l.Text = h.text
+	if command := loggedCommand(h.program, h.text); command != nil {
+		l.Text, l.Echo = command, true
+	}
 	log.last = child
 	return child
+}
+
+// loggedCommand is the command that sudo or cron say they run, nil for none:
+//
+//	deploy : TTY=pts/0 ; PWD=/srv ; USER=root ; COMMAND=/usr/bin/docker pull redis:7
+//	(root) CMD (docker pull redis:7)
+func loggedCommand(program, text []byte) []byte {
+	switch string(program) {
+	case "sudo":
+		if _, command, ok := bytes.Cut(text, []byte(" ; COMMAND=")); ok {
+			return command
+		}
+	case "CRON", "cron", "crond", "CROND", "/usr/sbin/cron", "/usr/sbin/crond":
+		if _, command, ok := bytes.Cut(text, []byte(") CMD (")); ok {
+			return bytes.TrimSuffix(command, []byte(")"))
+		}
+	}
+	return nil
 }
 
 // stream returns the stream of one process on one host.

@@ -29,6 +29,7 @@ type containerd struct {
 	line   daemonLine
 	serves bool   // the log is a daemon's that serves Kubernetes
 	pulls  recent // reference → digest of the image ID, pulls that have their event
+	begun  begunPulls
 }
 
 // Line reads one line.
@@ -62,6 +63,7 @@ func containerdLine(text []byte) bool {
 // message reads the messages about images:
 //
 //	Pulled image "registry.k8s.io/pause:3.9" with image id "sha256:…", repo tag "registry.k8s.io/pause:3.9", repo digest "registry.k8s.io/pause@sha256:…", size "30978722" in 1.067043121s
+//	PullImage "registry.k8s.io/pause:3.9"
 //	PullImage "registry.k8s.io/pause:3.9" returns image reference "sha256:…"
 //	ImageCreate event name:"registry.k8s.io/pause:3.9" labels:{…}
 //	ImageCreate event &ImageCreate{Name:registry.k8s.io/pause:3.9,Labels:map[string]string{…},XXX_unrecognized:[],}
@@ -72,6 +74,7 @@ func (c *containerd) message(msg string, o *evidence.Out) {
 		_, repo, _ := strings.Cut(rest, `repo digest "`)
 		id, _, _ = strings.Cut(id, `"`)
 		repo, _, _ = strings.Cut(repo, `"`)
+		c.begun.end(ref)
 		_, digest, _ := strings.Cut(repo, "@")
 		c.pull(ref, digest, id, o)
 		return
@@ -80,9 +83,15 @@ func (c *containerd) message(msg string, o *evidence.Out) {
 		ref, rest, _ := strings.Cut(rest, `"`)
 		_, id, returns := strings.Cut(rest, ` returns image reference "`)
 		id, _, _ = strings.Cut(id, `"`)
-		if returns && c.pulls.get(ref) != id {
+		item, ok := image(ref, "")
+		switch {
+		case rest == "" && ok:
+			c.begun.begin(ref, &c.line, item, o)
+			return
+		case returns && c.pulls.get(ref) != id:
 			c.pull(ref, "", id, o)
 		}
+		c.begun.end(ref) // it failed, or it is done
 		return
 	}
 	ref, whole := "", false
@@ -108,8 +117,8 @@ func (c *containerd) pull(ref, digest, id string, o *evidence.Out) {
 	c.line.event(o, timeline.Pull, item)
 }
 
-// End has nothing to do: each pull has its event.
-func (c *containerd) End(timeline.OpState, *evidence.Out) {}
+// End tells of pulls that never ended.
+func (c *containerd) End(_ timeline.OpState, o *evidence.Out) { c.begun.flush(o) }
 
 // recent is a small memory of pairs; the oldest is forgotten.
 type recent struct {

@@ -23,8 +23,9 @@ var CRIO = evidence.Format{
 }
 
 type crio struct {
-	line daemonLine
-	asks recent // id of the call → reference that was asked
+	line  daemonLine
+	asks  recent // id of the call → reference that was asked
+	begun begunPulls
 }
 
 // Line reads one line:
@@ -45,6 +46,9 @@ func (c *crio) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	msg := string(c.line.msg)
 	if ref, ok := strings.CutPrefix(msg, "Pulling image: "); ok && len(c.line.id) > 0 {
 		c.asks.put(string(c.line.id), ref)
+		if item, ok := image(ref, ""); ok {
+			c.begun.begin(string(c.line.id), &c.line, item, o)
+		}
 		return evidence.Done
 	}
 	if ref, ok := strings.CutPrefix(msg, "Pulled image: "); ok {
@@ -54,6 +58,7 @@ func (c *crio) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 }
 
 func (c *crio) pulled(ref string, o *evidence.Out) {
+	c.begun.end(string(c.line.id))
 	item, ok := image(strings.TrimSuffix(ref, ">"), "")
 	if asked := c.asks.get(string(c.line.id)); ok && asked != "" {
 		name, digest, _ := strings.Cut(item.Artifact, "@")
@@ -66,5 +71,5 @@ func (c *crio) pulled(ref string, o *evidence.Out) {
 	}
 }
 
-// End has nothing to do: each pull has its event.
-func (c *crio) End(timeline.OpState, *evidence.Out) {}
+// End tells of pulls that never ended.
+func (c *crio) End(_ timeline.OpState, o *evidence.Out) { c.begun.flush(o) }

@@ -119,11 +119,16 @@ func says(text []byte, words string) bool {
 // event records an event at the line's own time, which is finer than that of
 // the frame and has its zone.
 func (d *daemonLine) event(o *evidence.Out, a timeline.Action, items ...timeline.Item) {
+	o.Event(timeline.Event{Action: a, Items: items, Span: d.span(o)})
+}
+
+// span is the line's own time, zero when it has none.
+func (d *daemonLine) span(o *evidence.Out) timeline.Span {
 	span := evidence.ISOStamp(d.stamp, &o.Times)
 	if span.From == timeline.Beginning {
-		span = timeline.Span{}
+		return timeline.Span{}
 	}
-	o.Event(timeline.Event{Action: a, Items: items, Span: span})
+	return span
 }
 
 // image makes an item of a reference as a daemon writes it and the digest that
