@@ -56,8 +56,10 @@ func (db *DB) SetInventory(rows []InventoryRow, mirrors []Mirror, file SourceInf
 				return err
 			}
 		}
-		if err := w.record(Entry{Action: ActInventory, SHA256: file.SHA256, Bytes: file.Bytes, Path: file.Path,
-			Command: file.Command, Program: file.Parser}); err != nil {
+		if err := w.record(Entry{
+			Action: ActInventory, SHA256: file.SHA256, Bytes: file.Bytes, Path: file.Path,
+			Command: file.Command, Program: file.Parser,
+		}); err != nil {
 			return err
 		}
 		return w.commit()

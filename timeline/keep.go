@@ -44,7 +44,7 @@ func (db *DB) Keep() (*Keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep evidence: %w", err)
 	}
-	z := encoders.Get().(*zstd.Encoder) //nolint:errcheck,revive // the pool makes nothing else
+	z := encoders.Get().(*zstd.Encoder)
 	z.Reset(f)
 	return &Keeper{db: db, f: f, z: z}, nil
 }

@@ -124,8 +124,10 @@ func (x *verifier) checkLog() {
 	}
 	x.add(c)
 	if x.log.Torn > 0 {
-		x.add(Checked{What: "log", Outcome: Unchecked, State: "interrupted", Path: custodyFile,
-			Detail: fmt.Sprintf("its last line, %d bytes, has no end: a run was interrupted, or goes on now", x.log.Torn)})
+		x.add(Checked{
+			What: "log", Outcome: Unchecked, State: "interrupted", Path: custodyFile,
+			Detail: fmt.Sprintf("its last line, %d bytes, has no end: a run was interrupted, or goes on now", x.log.Torn),
+		})
 	}
 }
 
@@ -177,8 +179,10 @@ func (x *verifier) checkSources() {
 		x.add(c)
 	}
 	for _, e := range byNumber(missing) {
-		x.add(Checked{What: "source", Outcome: Mismatch, State: "missing", Path: e.Path, Claim: e.Claim, SHA256: e.SHA256,
-			Detail: fmt.Sprintf("entry %d recorded it, the timeline does not have it", e.N)})
+		x.add(Checked{
+			What: "source", Outcome: Mismatch, State: "missing", Path: e.Path, Claim: e.Claim, SHA256: e.SHA256,
+			Detail: fmt.Sprintf("entry %d recorded it, the timeline does not have it", e.N),
+		})
 	}
 }
 
@@ -189,9 +193,17 @@ func different(s *SourceInfo, e *Entry) string {
 		name string
 		same bool
 	}{
-		{"path", plain(s.Path) == e.Path}, {"claim", plain(s.Claim) == e.Claim}, {"bytes", s.Bytes == e.Bytes}, {"zone", s.Zone == e.Zone}, {"covers", s.Covers == e.Covers},
-		{"format", s.Format == e.Format}, {"state", s.State == e.State}, {"events", s.Events == e.Events},
-		{"skipped", s.Skipped == e.Skipped}, {"command", plain(s.Command) == e.Command}, {"program", s.Parser == e.Program},
+		{"path", plain(s.Path) == e.Path},
+		{"claim", plain(s.Claim) == e.Claim},
+		{"bytes", s.Bytes == e.Bytes},
+		{"zone", s.Zone == e.Zone},
+		{"covers", s.Covers == e.Covers},
+		{"format", s.Format == e.Format},
+		{"state", s.State == e.State},
+		{"events", s.Events == e.Events},
+		{"skipped", s.Skipped == e.Skipped},
+		{"command", plain(s.Command) == e.Command},
+		{"program", s.Parser == e.Program},
 	} {
 		if !f.same {
 			names = append(names, f.name)
@@ -217,8 +229,11 @@ func (x *verifier) checkVoid() {
 			continue
 		}
 		again[cmp.Or(id.SHA256, id.Path)] = true
-		x.add(Checked{What: "log", Outcome: Unchecked, State: "interrupted", Path: e.Path, Claim: e.Claim, SHA256: e.SHA256,
-			Detail: fmt.Sprintf("entry %d (%s) never came into the timeline: run the same command again", e.N, e.Action)})
+		detail := fmt.Sprintf("entry %d (%s) never came into the timeline: run the same command again", e.N, e.Action)
+		if e.N > x.sealed.n {
+			detail = fmt.Sprintf("entry %d (%s) did not come into the timeline: its run was interrupted, or goes on now", e.N, e.Action)
+		}
+		x.add(Checked{What: "log", Outcome: Unchecked, State: "interrupted", Path: e.Path, Claim: e.Claim, SHA256: e.SHA256, Detail: detail})
 	}
 }
 

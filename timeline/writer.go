@@ -121,7 +121,7 @@ func (w *writer) index() error {
 func (w *writer) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := w.commit()
+	err := errors.Join(w.commit(), w.custody.sync(true))
 	if err == nil && w.loading && w.lastEvent > 0 {
 		err = w.index()
 	}

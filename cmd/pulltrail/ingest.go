@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -56,14 +57,14 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 	if err != nil {
 		return err
 	}
-	defer db.Close()
 	p := a.newProgress()
 	if p != nil {
 		opt.Progress = p.show
 	}
 	res, err := ingest.Run(c.Context(), db, paths, opt)
 	p.clear()
-	if err != nil {
+	// What was read is said when it is written for good.
+	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
 	if a.json {

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -60,10 +61,10 @@ func (a *app) inventory(path string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	if err := db.SetInventory(rows, mirrors, timeline.SourceInfo{
+	err = db.SetInventory(rows, mirrors, timeline.SourceInfo{
 		SHA256: hex.EncodeToString(h.h.Sum(nil)), Bytes: h.n, Path: filepath.ToSlash(path), Parser: version, Command: a.commandLine(),
-	}); err != nil {
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
 	a.warnChannels(rows)
