@@ -47,7 +47,7 @@ func (s *source) part(a *imageArchive, name string, r io.Reader, at where) (err 
 	}
 	content, ok := s.layerContent(b, head, blob)
 	if !ok {
-		if promised != "" && path.Base(path.Dir(name)) == "sha256" {
+		if promised != "" && inLayout(name) {
 			// What is no layer is none that an image needs, if it is whole.
 			return s.promised(b, blob, promised, at)
 		}
@@ -116,11 +116,14 @@ func (s *source) imageDocument(a *imageArchive, name, promised string, r io.Read
 	if err := a.Add(name, at.path, digest, data, list); err != nil {
 		return s.broken(at.path, err)
 	}
-	if !list && s.claim(newHead(at.path, data[:min(len(data), headSize)])) == nil {
+	if inLayout(name) && s.claim(newHead(at.path, data[:min(len(data), headSize)])) == nil {
 		return nil // a signature or a statement of its own kind
 	}
 	return s.member(bytes.NewReader(data), at)
 }
+
+// inLayout tells a blob of an OCI layout: blobs/sha256/54c8….
+func inLayout(name string) bool { return path.Base(path.Dir(name)) == "sha256" }
 
 // hashed hashes what is read.
 type hashed struct {
@@ -165,7 +168,7 @@ func (s *source) layerContent(b *bufio.Reader, head []byte, blob *hashed) (conte
 // https://github.com/opencontainers/image-spec/blob/main/layer.md
 func (s *source) layer(a *imageArchive, c content, at where) (*image.Layer, error) {
 	l := &image.Layer{Path: at.path, Unsure: map[timeline.Topic]string{}}
-	w := &walk{s: s, l: l, room: maxHeld - a.held}
+	w := &walk{s: s, l: l, formats: imageFormats(), room: maxHeld - a.held}
 	tr := tar.NewReader(c)
 	for l.Broken == "" {
 		h, err := tr.Next()

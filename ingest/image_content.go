@@ -63,7 +63,9 @@ func (s *source) image(img *image.Image, room int) (int, error) {
 			}
 			e.Items = inLayer(e.Items, img.Diffs[n])
 			b.Events = append(b.Events, e)
-			below = append(below, &held{event: e, path: strings.TrimPrefix(e.Path, l.Path+"!")})
+			if e.Action == timeline.Present {
+				below = append(below, &held{event: e, path: strings.TrimPrefix(e.Path, l.Path+"!")})
+			}
 		}
 		if len(b.Events) > room {
 			b.Events, missing = b.Events[:room], fmt.Sprintf("its archive makes more than %d events", maxSpread)

@@ -18,9 +18,10 @@ import (
 
 // walk is the walk of one layer.
 type walk struct {
-	s    *source
-	l    *image.Layer
-	room int // events that may still be held
+	s       *source
+	l       *image.Layer
+	formats []*evidence.Format // that list what is installed
+	room    int                // events that may still be held
 }
 
 // whiteout marks a file that deletes: ".wh.name" the file or folder of that
@@ -38,7 +39,10 @@ func (w *walk) file(h *tar.Header, r io.Reader) error {
 		w.l.Whiteouts = append(w.l.Whiteouts, name)
 		return nil
 	}
-	for _, f := range imageFormats() {
+	if ext := path.Ext(name); h.Typeflag == tar.TypeReg && (ext == ".whl" || ext == ".egg" || ext == ".pth") {
+		return w.python(name, ext, r)
+	}
+	for _, f := range w.formats {
 		if !f.Place(name) {
 			continue
 		}
@@ -80,10 +84,8 @@ func (w *walk) list(f *evidence.Format, name string, r io.Reader) error {
 	if err != nil {
 		return err
 	}
+	w.full()
 	switch {
-	case len(w.l.Events) > w.room:
-		w.l.Events = w.l.Events[:w.room]
-		w.l.Broken = fmt.Sprintf("it lists more than %d packages", maxHeld)
 	case readErr != nil:
 		return w.unsure(f, inner, readErr)
 	case t.Skipped > 0:
@@ -92,6 +94,39 @@ func (w *walk) list(f *evidence.Format, name string, r io.Reader) error {
 		return w.unsure(f, inner, errors.New("a hard link to a file that was not read"))
 	}
 	return nil
+}
+
+// python records files that no list of packages may name: a wheel or egg that
+// came over and lies there, and a .pth file, which runs at every start of Python.
+func (w *walk) python(name, ext string, r io.Reader) error {
+	item, action := timeline.Item{}, timeline.Present
+	if d, ok := evidence.ParseDist(name); ok && ext != ".pth" {
+		item.Artifact, action = timeline.PURL("pypi", "", d.Name, d.Version), timeline.Download
+	} else if dir := path.Base(path.Dir(name)); ext == ".pth" && (dir == "site-packages" || dir == "dist-packages") {
+		item.Artifact = "file:/" + name
+	} else {
+		return nil
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, r); err != nil {
+		w.l.Broken = fmt.Sprintf("tar: %v", cut(err))
+		return nil
+	}
+	item.Digests = []timeline.Digest{{Value: "sha256:" + hex.EncodeToString(sum.Sum(nil)), Role: timeline.File}}
+	at := where{path: w.l.Path}.in(name)
+	reading := w.s.g.machine.NewReading(at.path, timeline.Subject{}, image.Walked, evidence.Times{}, w.take)
+	reading.Emit(action, nil, item)
+	_, err := reading.Finish(timeline.Span{})
+	w.full()
+	return err
+}
+
+// full ends the walk of a layer that holds too much.
+func (w *walk) full() {
+	if len(w.l.Events) > w.room {
+		w.l.Events = w.l.Events[:w.room]
+		w.l.Broken = fmt.Sprintf("it lists more than %d packages", maxHeld)
+	}
 }
 
 // unsure records that packages of one kind may be missed.
@@ -104,10 +139,6 @@ func (w *walk) unsure(f *evidence.Format, inner string, why error) error {
 
 // take keeps what a list says.
 func (w *walk) take(b *timeline.Batch) error {
-	for _, e := range b.Events {
-		if e.Action == timeline.Present {
-			w.l.Events = append(w.l.Events, e)
-		}
-	}
+	w.l.Events = append(w.l.Events, b.Events...)
 	return nil
 }

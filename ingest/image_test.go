@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"github.com/klauspost/compress/zstd"
 
 	"pulltrail/ingest"
 	"pulltrail/timeline"
@@ -83,7 +84,7 @@ func (o outcome) content() []string {
 		if words[0] == "covers" {
 			out = append(out, "covers "+words[2])
 		}
-		if words[0] == "event" && strings.HasPrefix(words[4], "pkg:") {
+		if words[0] == "event" && (strings.HasPrefix(words[4], "pkg:") || strings.HasPrefix(words[4], "file:")) {
 			out = append(out, words[2]+" "+strings.SplitN(words[3], ":", 2)[0]+" "+words[4])
 		}
 	}
@@ -97,6 +98,12 @@ func and(lines ...string) []string {
 	all := append(slices.Clone(allTopics), lines...)
 	slices.Sort(all)
 	return all
+}
+
+func zst(data []byte) []byte {
+	w, err := zstd.NewWriter(nil)
+	check(err)
+	return w.EncodeAll(data, nil)
 }
 
 func linked(name, to string) []byte {
@@ -143,6 +150,7 @@ func TestImageArchives(t *testing.T) {
 			"present image pkg:pypi/pip@25.2", "present source pkg:npm/chalk@5.6.1", "present source pkg:pypi/litellm@1.106.2",
 		}},
 		{"archive cut in a layer", cutBefore(with(base, app), "Version: 1.107.0"), timeline.Partial, "cut", []string{pip}},
+		{"a layer that unpacks to too much", tarOf(saved("acme/gw:1", base, zst(tarOf(file{"zeros", make([]byte, 80<<20)})))...), timeline.Partial, "times its size", []string{pip}},
 		{"layer cut", with(base, app[:540]), timeline.Partial, "cut", []string{pip}},
 		{
 			"one broken list", with(base, tarOf(dist("litellm", "1.107.0"), file{"srv/node_modules/x/package.json", []byte("{")})), timeline.Partial, "broken JSON",
@@ -152,9 +160,18 @@ func TestImageArchives(t *testing.T) {
 		{"deleted file", with(app, tarOf(file{sitePackages + "litellm-1.107.0.dist-info/.wh.METADATA", nil})), timeline.Read, "", and(litellm, chalk, "remove image pkg:pypi/litellm@1.107.0")},
 		{"deleted folder above", with(app, tarOf(file{".wh.usr", nil})), timeline.Read, "", and(litellm, chalk, "remove image pkg:pypi/litellm@1.107.0")},
 		{"emptied folder", with(app, tarOf(file{"srv/.wh..wh..opq", nil}, node("ms", "2.1.3"))), timeline.Read, "", and(litellm, chalk, "present image pkg:npm/ms@2.1.3", "remove image pkg:npm/chalk@5.6.1")},
+		{
+			"a wheel that was deleted was not uninstalled", with(tarOf(file{"w/litellm-1.107.0-py3-none-any.whl", []byte("PK")}), tarOf(file{".wh.w", nil})),
+			timeline.Read, "", and("download image pkg:pypi/litellm@1.107.0"),
+		},
 		{"deleted only below", with(tarOf(file{".wh.usr", nil}), app), timeline.Read, "", and(litellm, chalk)},
 		{"another name of the same start", with(app, tarOf(file{".wh.us", nil}, file{"srv/.wh.node", nil})), timeline.Read, "", and(litellm, chalk)},
 		{"root emptied", with(app, tarOf(file{".wh..wh..opq", nil})), timeline.Read, "", and(litellm, chalk, "remove image pkg:npm/chalk@5.6.1", "remove image pkg:pypi/litellm@1.107.0")},
+
+		{
+			"a wheel, and a file that runs at every start", with(tarOf(file{"wheels/litellm-1.107.0-py3-none-any.whl", []byte("PK")}, file{sitePackages + "litellm_init.pth", nil}, file{"srv/notes.pth", nil})),
+			timeline.Read, "", and("download image pkg:pypi/litellm@1.107.0", "present image file:/"+sitePackages+"litellm_init.pth"),
+		},
 
 		{"hard link that names its package", with(linked(sitePackages+"litellm-1.107.0.dist-info/METADATA", "cache/4f0c")), timeline.Read, "", and(litellm)},
 		{

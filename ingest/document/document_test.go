@@ -115,6 +115,7 @@ var hostile = []string{
 	"[[package]]\nname = 5\nversion = []\n[[package]]\nname = \"x\"\nversion = \"1\"\nwheels = {}\nsource = 7\n",
 	"[project]\ndependencies = \"x\"\n[tool.poetry.dependencies]\nx = 5\n", "[[[", "a = ", "a.b.c = 1\na.b = {", "= = =",
 	"Name: \nVersion: \n", "Package Version\n------- -------\nx\n", "x==\n-e\n@\n[]\n; x\n\\\n", "\\", "-r", "--hash=sha256:00",
+	"IMAGE 0", "IMAGE  CREATED BY  SIZE\nx", "ID CREATED  CREATED BY \nx y", "IMAGE  CREATED  CREATED BY  SIZE\n\n \nx\n\xff",
 	"Metadata-Version: 2.1\nName:\nVersion:\n", ",,,\nx.pth\nx.pth,sha256=!!\n", "\xff\xfe\x00", "\r\n\r\n",
 }
 

@@ -153,9 +153,10 @@ func historyColumns(head []byte) (c historyHead, ok bool) {
 		return c, false
 	}
 	c.created, c.by = bytes.Index(head, []byte("CREATED  ")), bytes.Index(head, []byte("CREATED BY "))
-	if c.created > 0 && c.by > c.created {
-		c.size = c.by + bytes.Index(head[c.by:], []byte(" SIZE")) + 1
+	if c.created < 0 || c.by < c.created {
+		return c, false
 	}
+	c.size = c.by + bytes.Index(head[c.by:], []byte(" SIZE")) + 1
 	return c, c.size > c.by
 }
 
