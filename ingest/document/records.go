@@ -74,3 +74,10 @@ func onHost(o *evidence.Out, id string, span timeline.Span) timeline.Subject {
 	}
 	return who
 }
+
+// contacted counts a contact of an address with a host.
+func contacted(c *evidence.Contacts, client, host string, span timeline.Span, o *evidence.Out) {
+	if endpoint := evidence.Endpoint(host); endpoint != "" && client != "" {
+		c.Add(o, timeline.Subject{Kind: timeline.Client, ID: client}, endpoint, span)
+	}
+}

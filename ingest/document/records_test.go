@@ -10,7 +10,7 @@ import (
 )
 
 // recordTools are the tools of this package.
-var recordTools = []evidence.Format{DockerEvents, PodmanEvents, DistributionNotification, ACREventGrid, KubernetesEvents, CloudTrail, Harbor, GCPAudit, Quay, Osquery, Falco, KubernetesAudit}
+var recordTools = []evidence.Format{DockerEvents, PodmanEvents, DistributionNotification, ACREventGrid, KubernetesEvents, CloudTrail, Harbor, GCPAudit, Quay, Osquery, Falco, KubernetesAudit, Suricata, Route53, Zeek}
 
 // TestRecordClaims reads the samples of every tool of records against all
 // other formats: what starts with a record is claimed by its own tool alone.
@@ -126,3 +126,6 @@ func FuzzQuay(f *testing.F)                     { fuzzRecords(f, Quay) }
 func FuzzOsquery(f *testing.F)                  { fuzzRecords(f, Osquery) }
 func FuzzFalco(f *testing.F)                    { fuzzRecords(f, Falco) }
 func FuzzKubernetesAudit(f *testing.F)          { fuzzRecords(f, KubernetesAudit) }
+func FuzzSuricata(f *testing.F)                 { fuzzRecords(f, Suricata) }
+func FuzzRoute53(f *testing.F)                  { fuzzRecords(f, Route53) }
+func FuzzZeek(f *testing.F)                     { fuzzRecords(f, Zeek) }

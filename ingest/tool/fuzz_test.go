@@ -63,3 +63,7 @@ func FuzzNPM(f *testing.F)          { fuzz(f, NPM) }
 func FuzzYarn(f *testing.F)         { fuzz(f, Yarn) }
 func FuzzPnpm(f *testing.F)         { fuzz(f, Pnpm) }
 func FuzzBun(f *testing.F)          { fuzz(f, Bun) }
+func FuzzLinehaul(f *testing.F)     { fuzz(f, Linehaul) }
+func FuzzArtifactory(f *testing.F)  { fuzz(f, Artifactory) }
+func FuzzSquid(f *testing.F)        { fuzz(f, Squid) }
+func FuzzDevpi(f *testing.F)        { fuzz(f, Devpi) }

@@ -1,0 +1,93 @@
+package tool
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// Squid is the access log of the Squid proxy in its own format, also with
+// columns that an operator added.
+// https://wiki.squid-cache.org/Features/LogFormat
+var Squid = evidence.Format{
+	Name:   "squid",
+	Shape:  evidence.ToolShape,
+	Title:  "Squid access log (native format)",
+	Proves: "which client fetched which package file or index page over plain HTTP; which hosts it was connected to",
+	Cannot: "what went through a tunnel (CONNECT)",
+	Doc:    "https://wiki.squid-cache.org/Features/LogFormat",
+	Sample: "written by hand after the documentation",
+	Starts: []string{"10", "11", "12", "13", "14", "15", "16", "17", "18", "19"},
+	Tool:   func() evidence.Parser { return &squid{} },
+}
+
+type squid struct {
+	access
+	contacts evidence.Contacts
+}
+
+// Line reads one line: the time it ended, how long it took, client, result,
+// size, method and address; columns may stand between them.
+//
+//	1792585800.899     87 10.0.4.7 TCP_MISS/200 657750 GET http://mirror.acme.example/packages/ec/ab/a440…/litellm-1.107.0-py3-none-any.whl - HIER_DIRECT/203.0.113.9 -
+//	1792585801.899  16867 10.0.4.7 TCP_TUNNEL/200 6256 CONNECT files.acme.example:443 - HIER_DIRECT/203.0.113.9 -
+func (s *squid) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
+	text := bytes.TrimLeft(l.Text, " \t")
+	if len(text) < 30 || text[10] != '.' || text[14] != ' ' || !allDigits(text[:10]) || !allDigits(text[11:14]) {
+		return evidence.Miss
+	}
+	w := bytes.Fields(text)
+	result, method := -1, -1
+	for i := 3; i < len(w) && method < 0; i++ {
+		switch {
+		case result < 0 && squidResult(w[i]):
+			result = i
+		case result > 0 && squidMethod(w[i]):
+			method = i
+		}
+	}
+	if result < 0 || method < 0 || method+1 >= len(w) {
+		return evidence.Miss
+	}
+	ms, _ := strconv.ParseInt(string(text[:10])+string(text[11:14]), 10, 64)
+	r := request{client: w[2], method: w[method], uri: w[method+1], size: length(w[result+1]), span: evidence.Epoch(ms, time.Millisecond, string(text[:14]))}
+	_, code, _ := bytes.Cut(w[result], []byte("/"))
+	r.status, _ = status(code)
+	o.Seen("")
+	if !bytes.Contains(w[result], []byte("ABORTED")) && string(r.method) != "CONNECT" {
+		s.request(&r, o)
+	}
+	if r.status > 0 && r.status < 400 {
+		host := r.uri
+		if _, rest, ok := bytes.Cut(host, []byte("://")); ok {
+			host, _, _ = bytes.Cut(rest, []byte("/"))
+		}
+		if endpoint := evidence.Endpoint(string(host)); endpoint != "" {
+			s.contacts.Add(o, r.subject(o), endpoint, r.span)
+		}
+	}
+	return evidence.Done
+}
+
+// squidResult knows TCP_MISS/200, TCP_MISS_ABORTED/000, NONE/503.
+func squidResult(b []byte) bool {
+	word, code, ok := bytes.Cut(b, []byte("/"))
+	return ok && len(code) == 3 && allDigits(code) && (bytes.HasPrefix(word, []byte("TCP_")) || bytes.HasPrefix(word, []byte("UDP_")) || bytes.HasPrefix(word, []byte("NONE")))
+}
+
+func squidMethod(b []byte) bool {
+	switch string(b) {
+	case "GET", "HEAD", "POST", "PUT", "CONNECT", "DELETE", "OPTIONS", "PATCH":
+		return true
+	}
+	return false
+}
+
+// End settles what waited for a later line.
+func (s *squid) End(how timeline.OpState, o *evidence.Out) {
+	s.access.End(how, o)
+	s.contacts.Settle(o)
+}
