@@ -162,7 +162,7 @@ func (c *chart) scale() {
 			c.f(`<text class="dim" x="%.1f" y="14" text-anchor="middle">%s</text>`, (p.x0+p.x1)/2, word)
 		}
 	}
-	c.f(`<text class="dim" x="%.1f" y="%.1f">UTC</text>`, map[bool]float64{true: c.ax.x0 - 30, false: c.ax.x1 + 8}[c.wide], bottom+14)
+	c.f(`<text class="dim" x="%.1f" y="%.1f">UTC</text>`, map[bool]float64{true: c.ax.x0 - 60, false: c.ax.x1 + 8}[c.wide], bottom+14)
 	c.f(`<text class="dim" x="%.1f" y="14" text-anchor="middle">%s</text>`, c.noTime(), map[bool]string{true: "no time", false: "none"}[c.wide])
 }
 
