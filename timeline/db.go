@@ -198,7 +198,7 @@ func (db *DB) Close() error {
 	if db.w != nil {
 		errs = append(errs, db.w.close())
 	}
-	for _, pool := range []*sql.DB{db.writes, db.sql} {
+	for _, pool := range []*sql.DB{db.sql, db.writes} { // the last one to close writes the log back into the file
 		if pool != nil {
 			errs = append(errs, pool.Close())
 		}
