@@ -38,18 +38,7 @@ func newAxis(from, to int64, instants []int64, x0, x1 float64) (axis, bool) {
 	if len(instants) == 0 && from == math.MinInt64 && to == math.MaxInt64 {
 		return a, false
 	}
-	if from == math.MinInt64 {
-		from = to - day
-		if len(instants) > 0 {
-			from = min(instants[0], to)
-		}
-	}
-	if to == math.MaxInt64 {
-		to = from + day
-		if len(instants) > 0 {
-			to = max(instants[len(instants)-1], to)
-		}
-	}
+	from, to = closed(from, to, instants)
 	length := max(to-from, 10*minute)
 	pad := length / 8
 	mainFrom, mainTo := from-pad, to+pad
@@ -85,6 +74,23 @@ func newAxis(from, to int64, instants []int64, x0, x1 float64) (axis, bool) {
 		a.panels = append(a.panels, side(late, right+breakWidth, x1, mainTo, math.MaxInt64))
 	}
 	return a, true
+}
+
+// closed puts ends where the windows have none: at what was seen furthest out.
+func closed(from, to int64, instants []int64) (int64, int64) {
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	if n := len(instants); n > 0 {
+		first, last = instants[0], instants[n-1]
+	}
+	switch {
+	case from == math.MinInt64 && to == math.MaxInt64:
+		return first, last
+	case from == math.MinInt64:
+		return min(first, to-hour), to
+	case to == math.MaxInt64:
+		return from, max(last, from+hour)
+	}
+	return from, to
 }
 
 // side is a panel for instants outside the main scale, inside [least, most].

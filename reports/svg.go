@@ -229,8 +229,19 @@ func (c *chart) drawLanes() {
 			x0, x1 := c.interval(w.From, w.To)
 			c.f(`<rect class="lane" x="%.1f" y="%.1f" width="%.1f" height="4"><title>%s</title></rect>`,
 				x0, bars+5*float64(min(j, 4)), x1-x0, text(n+": "+window(w)+" ("+w.Basis+")"))
+			c.openEnds(w, bars+5*float64(min(j, 4)))
 		}
 		y += h
+	}
+}
+
+// openEnds marks a window whose start or end is not known at the edge.
+func (c *chart) openEnds(w Window, y float64) {
+	if w.From == nil {
+		c.f(`<path class="lane" d="M%.1f %.1fl-6 4l6 4z"/>`, c.ax.x0, y-2)
+	}
+	if w.To == nil {
+		c.f(`<path class="lane" d="M%.1f %.1fl6 4l-6 4z"/>`, c.ax.x1, y-2)
 	}
 }
 
