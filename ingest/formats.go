@@ -25,6 +25,7 @@ var Formats = []evidence.Format{
 	frame.DockerJSON,
 	frame.Compose,
 	frame.BuildKit,
+	frame.BuildKitTerminal,
 	frame.DockerBuild,
 
 	tool.Docker,

@@ -149,24 +149,33 @@ func (k *buildkit) begin(s *evidence.Stream, o *evidence.Out) *build {
 			delete(k.builds, stream)
 		}
 	}
-	b := &build{
-		op: o.NewOp("buildkit", ""), steps: map[int]*step{},
-		asked: map[string]evidence.Mark{}, told: map[string]bool{},
-	}
+	b := newBuild(o)
 	k.builds[s] = b
 	return b
 }
 
+func newBuild(o *evidence.Out) *build {
+	return &build{
+		op: o.NewOp("buildkit", ""), steps: map[int]*step{},
+		asked: map[string]evidence.Mark{}, told: map[string]bool{},
+	}
+}
+
 // renew ends the build in s and starts the next one.
 func (k *buildkit) renew(b *build, s *evidence.Stream, o *evidence.Out) *build {
-	for _, n := range slices.Sorted(maps.Keys(b.steps)) {
-		s.Drop(o, appendInt(nil, n))
-	}
+	b.drop(s, o)
 	b.finish(o, timeline.OpOpen)
 	width := b.width
 	b = k.begin(s, o)
 	b.width = width
 	return b
+}
+
+// drop ends the streams of the steps.
+func (b *build) drop(s *evidence.Stream, o *evidence.Out) {
+	for _, n := range slices.Sorted(maps.Keys(b.steps)) {
+		s.Drop(o, appendInt(nil, n))
+	}
 }
 
 // End ends what is open: the source is over.

@@ -17,6 +17,7 @@ type step struct {
 	done        bool
 
 	from     string          // image of a FROM step, as printed
+	cut      bool            // a digest stood behind it, and was cut off
 	settled  bool            // its event is made
 	resolved bool            // a row "resolve … done" was seen
 	rows     map[string]bool // what came over: true when it is done
@@ -308,7 +309,7 @@ func (st *step) base(b *build, atOnce bool, o *evidence.Out) {
 	switch {
 	case st.layers:
 		b.image(o, timeline.Pull, st.from, nil)
-	case len(st.rows) == 0 && atOnce && !st.resolved, !strings.Contains(st.from, "@"):
+	case len(st.rows) == 0 && atOnce && !st.resolved, !st.cut && !strings.Contains(st.from, "@"):
 		b.image(o, timeline.Present, st.from, nil)
 	case len(st.rows) == 0 && atOnce:
 		b.image(o, timeline.Cached, st.from, nil)

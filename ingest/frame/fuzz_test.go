@@ -64,12 +64,13 @@ func (w watched) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 	return child
 }
 
-func FuzzSyslog(f *testing.F)      { fuzz(f, Syslog) }
-func FuzzJournalJSON(f *testing.F) { fuzz(f, JournalJSON) }
-func FuzzCRI(f *testing.F)         { fuzz(f, CRI) }
-func FuzzDockerJSON(f *testing.F)  { fuzz(f, DockerJSON) }
-func FuzzCompose(f *testing.F)     { fuzz(f, Compose) }
-func FuzzNPMDebug(f *testing.F)    { fuzz(f, NPMDebug) }
-func FuzzPipLog(f *testing.F)      { fuzz(f, PipLog) }
-func FuzzCloudWatch(f *testing.F)  { fuzz(f, CloudWatch) }
-func FuzzStamped(f *testing.F)     { fuzz(f, Stamped) }
+func FuzzSyslog(f *testing.F)           { fuzz(f, Syslog) }
+func FuzzJournalJSON(f *testing.F)      { fuzz(f, JournalJSON) }
+func FuzzCRI(f *testing.F)              { fuzz(f, CRI) }
+func FuzzDockerJSON(f *testing.F)       { fuzz(f, DockerJSON) }
+func FuzzCompose(f *testing.F)          { fuzz(f, Compose) }
+func FuzzNPMDebug(f *testing.F)         { fuzz(f, NPMDebug) }
+func FuzzPipLog(f *testing.F)           { fuzz(f, PipLog) }
+func FuzzCloudWatch(f *testing.F)       { fuzz(f, CloudWatch) }
+func FuzzStamped(f *testing.F)          { fuzz(f, Stamped) }
+func FuzzBuildKitTerminal(f *testing.F) { fuzz(f, BuildKitTerminal) }
