@@ -41,6 +41,7 @@ type Out struct {
 	first   int64
 	last    int64
 	partial string
+	lastWho [2]timeline.Subject // as found, and as it is kept
 }
 
 type seenKey struct {
@@ -198,13 +199,7 @@ func (o *Out) add(e timeline.Event) {
 		e.Path = o.path
 	}
 	o.unnamed = o.unnamed || e.Subject.Kind == timeline.Source || e.Subject == o.Claim
-	for i := range e.Items {
-		it := &e.Items[i]
-		it.Artifact, it.Ref = Clean(it.Artifact), Redact(Clean(it.Ref))
-		if strings.HasPrefix(it.Artifact, "url:") || strings.HasPrefix(it.Artifact, "file:") {
-			it.Artifact = Redact(it.Artifact)
-		}
-	}
+	o.conceal(&e)
 	if e.Span.From != timeline.Beginning {
 		o.first = min(o.first, e.Span.From)
 	}
@@ -239,7 +234,7 @@ func (o *Out) SeenFor(who timeline.Subject, topic timeline.Topic) {
 // becomes partial.
 func (o *Out) Skip(reason string) {
 	o.skipped++
-	o.batch.Skips = append(o.batch.Skips, timeline.Skip{Reason: reason, Origin: o.origin()})
+	o.batch.Skips = append(o.batch.Skips, timeline.Skip{Reason: Redact(Clean(reason)), Origin: o.origin()})
 	o.flush(flushRows)
 }
 
@@ -247,7 +242,7 @@ func (o *Out) Skip(reason string) {
 // reason.
 func (o *Out) Cut(reason string) {
 	if o.partial == "" {
-		o.partial = reason
+		o.partial = Redact(Clean(reason))
 	}
 }
 
@@ -262,7 +257,7 @@ func (o *Out) Link(r timeline.Relation, from, to string) { o.LinkOver(o.span(), 
 // names itself.
 func (o *Out) LinkOver(span timeline.Span, r timeline.Relation, from, to string) {
 	o.unnamed = o.unnamed || strings.HasPrefix(from, string(timeline.Source)+":")
-	o.batch.Links = append(o.batch.Links, timeline.Link{Relation: r, From: Redact(Clean(from)), To: Redact(Clean(to)), Span: span, Origin: o.origin()})
+	o.batch.Links = append(o.batch.Links, timeline.Link{Relation: r, From: Redact(Clean(from)), To: Redact(Clean(to)), Span: written(span), Origin: o.origin()})
 	o.flush(flushRows)
 }
 
@@ -275,7 +270,10 @@ func (o *Out) Hold(names ...string) {
 }
 
 // Cover records what the source covers.
-func (o *Out) Cover(c timeline.Coverage) { o.batch.Coverage = append(o.batch.Coverage, c) }
+func (o *Out) Cover(c timeline.Coverage) {
+	c.Subject, c.Why = o.named(c.Subject), Redact(Clean(c.Why))
+	o.batch.Coverage = append(o.batch.Coverage, c)
+}
 
 // Expect records evidence that must exist. No span means that it is not known
 // when it lived.
@@ -286,6 +284,7 @@ func (o *Out) Expect(x timeline.Expected) {
 	if x.Origin == (timeline.Origin{}) {
 		x.Origin = o.origin()
 	}
+	x.Subject, x.Detail = o.named(x.Subject), Redact(Clean(x.Detail))
 	o.marks++
 	o.batch.Expected = append(o.batch.Expected, x)
 }

@@ -1,0 +1,60 @@
+package evidence
+
+import (
+	"strings"
+
+	"pulltrail/timeline"
+)
+
+// maxWritten is longer than any format writes a time.
+const maxWritten = 40
+
+// conceal takes secrets out of all that an event says. Its origin has been
+// redacted when it was made.
+func (o *Out) conceal(e *timeline.Event) {
+	e.Subject, e.Span = o.named(e.Subject), written(e.Span)
+	for i := range e.Items {
+		it := &e.Items[i]
+		it.Artifact, it.Ref = concealArtifact(Clean(it.Artifact)), Redact(Clean(it.Ref))
+	}
+}
+
+// named is the subject without secrets. A line after the other speaks of the
+// same one.
+func (o *Out) named(who timeline.Subject) timeline.Subject {
+	if o.lastWho[0] != who {
+		o.lastWho = [2]timeline.Subject{who, {Kind: who.Kind, ID: Redact(Clean(who.ID))}}
+	}
+	return o.lastWho[1]
+}
+
+// written bounds the time as it is written: what is longer is more than a time.
+func written(s timeline.Span) timeline.Span {
+	if len(s.Written) > maxWritten {
+		s.Written = Excerpt([]byte(s.Written))
+	}
+	return s
+}
+
+// minSecret is shorter than the values that are told by their looks.
+const minSecret = 16
+
+// concealArtifact takes secrets out of the name of an artifact. Names say
+// "token" and "key" rightly, so in what can be a name only what looks like a
+// secret by itself is one. A package of such a name is kept as its ecosystem.
+func concealArtifact(a string) string {
+	if len(a) < minSecret {
+		return a
+	}
+	var kept string
+	if strings.HasPrefix(a, "url:") || strings.HasPrefix(a, "file:") || strings.IndexByte(a, ' ') >= 0 || strings.Contains(a, "%20") {
+		kept = Redact(a)
+	} else {
+		kept = redactAll(a, func(s string) suspicion { return suspect(s) &^ (suspectField | suspectArgs) })
+	}
+	if name, ok := strings.CutPrefix(a, "pkg:"); ok && kept != a {
+		ecosystem, _, _ := strings.Cut(name, "/")
+		return timeline.Ecosystem(ecosystem)
+	}
+	return kept
+}

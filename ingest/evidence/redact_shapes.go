@@ -1,0 +1,241 @@
+package evidence
+
+import (
+	"regexp"
+	"strings"
+)
+
+const hidden = "[redacted]"
+
+// secretShapes are values that are secrets whatever stands around them: the
+// prefixes are those that the providers document for their scanners.
+var secretShapes = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{8,}|[srp]k_(?:live|test)_[A-Za-z0-9]{8,}|whsec_[A-Za-z0-9+/=]{16,}` +
+	`|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|gl(?:pat|ptt|dt|rt|cbt|soat|agent|ft|imt)-[A-Za-z0-9_.-]{16,}` +
+	`|xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{16,}|GOCSPX-[A-Za-z0-9_-]{16,}` +
+	`|pypi-[A-Za-z0-9_-]{30,}|npm_[A-Za-z0-9]{20,}|rubygems_[a-f0-9]{32,}|hf_[A-Za-z0-9]{20,}|dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}` +
+	`|nvapi-[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{20,}|dop_v1_[a-f0-9]{32,}|dapi[a-f0-9]{32}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}` +
+	`|hv[sbr]\.[A-Za-z0-9_-]{20,}|AGE-SECRET-KEY-1[A-Za-z0-9]{20,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*)`)
+
+// signature is what lets whoever has a URL act for who signed it.
+var signature = regexp.MustCompile(`(?i)([?&](?:sig|(?:x-amz-|x-goog-)?signature)=)[^\s"'&]+`)
+
+// webhook is an address that whoever knows it may write to.
+var webhook = regexp.MustCompile(`(?i)(hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/webhookb2/|api\.telegram\.org/bot)[^\s"']+`)
+
+// secretNames are the ends of names that say secret.
+const secretNames = `(?:passw(?:or)?d|passwd|passphrase|secret|token|credential|authorization|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?(?:key|token)` +
+	`|(?:master|account|storage|shared|signing|encryption|session|service|admin|salt|webhook|deploy|ssh|sas|primary|secondary|license|client|hmac|aes)[_-]?key)`
+
+// secretFields are a name that says secret, and its value: in quotes to the
+// quote's end, else to the end of the word.
+var secretFields = regexp.MustCompile(`(?i)((?:[A-Za-z0-9_.-]*` + secretNames + `[A-Za-z0-9_.-]*|\b[A-Za-z0-9_.-]*?(?:pass|pwd|auth))["']?\s*[=:]\s*)` +
+	`("(?:[^"\\]|\\.)+"?|'[^']+'?|(?:(?:bearer|basic|token|digest|negotiate|apikey|sharedkey|splunk|bot) )?[^\s"',;&)\]}\\][^\s"',;&)\]}]*)`)
+
+// variable is an assignment as a shell or a Dockerfile writes it: its value
+// ends at a blank or a quote alone.
+var variable = regexp.MustCompile(`((?:\b|_)[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN|KEY)=)([^\s"'$\[*/=][^\s"']*[,;&)\]}][^\s"']*)`)
+
+// secretFlags are a flag that says secret, and its value as the next word.
+var secretFlags = regexp.MustCompile(`(?i)(\s--?[a-z0-9_-]*(?:password|passwd|passphrase|token|secret|api-?key|access-?key|_auth)\s+)("[^"]+"?|'[^']+'?|[^\s"'-][^\s"']*)`)
+
+// secretArgs are the arguments of commands that take a password as -p, -u
+// user:password or -a, and the words of a netrc file.
+var secretArgs = regexp.MustCompile(`(?i)(\b(?:login|sshpass|twine|mysql[a-z]*|mariadb[a-z-]*)\b[^;|&]*?\s-p ?|\bmongo[a-z]*\b[^;|&]*?\s-p ` +
+	`|\bcurl\b[^;|&]*?\s(?:-u|--user|--proxy-user|-U)[ =]?["']?[^\s:"']+:|\bredis-cli\b[^;|&]*?\s-a |\blogin\s+\S+\s+password\s+)("[^"]+"?|'[^']+'?|[^\s"';|&]+)`)
+
+// authHeader is an HTTP credential.
+var authHeader = regexp.MustCompile(`(?i)\b(bearer|basic) [A-Za-z0-9+/=._~-]{8,}`)
+
+// userInfo is the password part of a URL: to the last "@" before the path.
+var userInfo = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://[^/\s:@]*:)[^/\s]+@`)
+
+// tokenUser is a URL with a token in place of the user.
+var tokenUser = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://)[^/\s:@]{16,}((?::\[redacted\])?@)`)
+
+// dsnInfo is the password of a Go data source: root:word@tcp(db:3306)/app.
+var dsnInfo = regexp.MustCompile(`([A-Za-z0-9_.-]+:)[^\s/]+(@(?:tcp|unix|udp)\()`)
+
+// keyBlock is a key in PEM, as far as it stands in the text.
+var keyBlock = regexp.MustCompile(`(?is)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|$)`)
+
+// suspicion says which patterns a text could match.
+type suspicion uint8
+
+const (
+	suspectField suspicion = 1 << iota
+	suspectHeader
+	suspectShape
+	suspectKey
+	suspectArgs
+	suspectWeb
+	suspectAll = suspectField | suspectHeader | suspectShape | suspectKey | suspectArgs | suspectWeb
+)
+
+// mention is a word, in lower case, without which a pattern does not match.
+type mention struct {
+	word string
+	of   suspicion
+}
+
+// mentions are the words by their first byte: most texts hold none and cost no
+// regular expression.
+var mentions = func() (table [128][]mention) {
+	for of, words := range map[suspicion][]string{
+		suspectField:  {"pass", "pwd", "secret", "token", "key", "credential", "auth"},
+		suspectHeader: {"bearer ", "basic "},
+		suspectShape: {
+			"sk-", "k_live_", "k_test_", "whsec_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glptt-", "gldt-", "glrt-", "glcbt-", "glsoat-", "glagent-", "glft-", "glimt-", "xox", "xapp-", "akia", "asia", "aiza", "ya29.", "gocspx-",
+			"pypi-", "npm_", "rubygems_", "hf_", "dckr_", "nvapi-", "gsk_", "dop_v1_", "dapi", "sg.", "hvs.", "hvb.", "hvr.", "age-secret", "eyj",
+		},
+		suspectKey:  {"-----begin "},
+		suspectArgs: {"login", "sshpass", "twine", "mysql", "mariadb", "mongo", "curl", "redis-cli"},
+		suspectWeb:  {"hooks.slack.", "discord", "webhook.office.", "api.telegram.", "sig=", "signature="},
+	} {
+		for _, w := range words {
+			table[w[0]] = append(table[w[0]], mention{w, of})
+		}
+	}
+	return table
+}()
+
+// suspect looks for the mentions in a text. A text that is not ASCII may spell
+// them in other letters, and is suspected of everything.
+func suspect(s string) (found suspicion) {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 0x80 {
+			return suspectAll
+		}
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		for _, m := range mentions[c] {
+			if rest := s[i:]; found&m.of == 0 && len(rest) >= len(m.word) && rest[1]|0x20 == m.word[1]|0x20 && strings.EqualFold(rest[:len(m.word)], m.word) {
+				found |= m.of
+			}
+		}
+	}
+	return found
+}
+
+func redact(s string, of suspicion) string {
+	if of&suspectKey != 0 {
+		s = keyBlock.ReplaceAllString(s, hidden)
+	}
+	if strings.Contains(s, "@") {
+		s = redactUsers(s)
+	}
+	if of&suspectHeader != 0 {
+		s = authHeader.ReplaceAllString(s, "$1 "+hidden)
+	}
+	if of&suspectShape != 0 {
+		s = secretShapes.ReplaceAllString(s, hidden)
+	}
+	if of&suspectWeb != 0 {
+		s = signature.ReplaceAllString(s, "${1}"+hidden)
+		s = webhook.ReplaceAllString(s, "${1}"+hidden)
+	}
+	if of&suspectArgs != 0 {
+		s = redactMatches(secretArgs, s, harmlessArg)
+	}
+	if of&suspectField != 0 {
+		s = redactMatches(variable, s, nil)
+		s = redactMatches(secretFields, s, harmlessField)
+		s = redactMatches(secretFlags, s, harmlessArg)
+	}
+	if keyLine(s) {
+		return hidden
+	}
+	return s
+}
+
+func redactUsers(s string) string {
+	if strings.Contains(s, "://") {
+		s = userInfo.ReplaceAllString(s, "${1}"+hidden+"@")
+		s = tokenUser.ReplaceAllString(s, "${1}"+hidden+"${2}")
+	}
+	if strings.Contains(s, "(") {
+		s = dsnInfo.ReplaceAllString(s, "${1}"+hidden+"${2}")
+	}
+	return s
+}
+
+// redactMatches hides the second group of each match that is not harmless.
+// Quotes around it stay.
+func redactMatches(re *regexp.Regexp, s string, harmless func(before, name, value string) bool) string {
+	all := re.FindAllStringSubmatchIndex(s, -1)
+	if all == nil {
+		return s
+	}
+	var b strings.Builder
+	done := 0
+	for _, m := range all {
+		value, from, to := s[m[4]:m[5]], m[4], m[5]
+		if q := value[0]; len(value) > 1 && (q == '"' || q == '\'') {
+			from++
+			if value[len(value)-1] == q && len(value) > 2 {
+				to--
+			}
+		}
+		if harmless != nil && harmless(s[:m[2]], s[m[2]:m[3]], s[from:to]) {
+			continue
+		}
+		b.WriteString(s[done:from])
+		b.WriteString(hidden)
+		done = to
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
+
+// version is what a package or an image has behind its name.
+var version = regexp.MustCompile(`^[~^<>=!v]*[0-9]+(?:\.[0-9A-Za-z*]+)+(?:[-+][0-9A-Za-z.+-]+)?$`)
+
+// harmlessField reports whether the value of a field cannot be a secret: a
+// masked one, a reference to a variable, a version, the tag of an image, a
+// place.
+func harmlessField(before, name, value string) bool {
+	scheme := value
+	if i := strings.IndexByte(value, ' '); i >= 0 {
+		scheme = value[i+1:]
+	}
+	if harmlessArg(before, name, value) || strings.HasPrefix(scheme, "[redacted") || strings.HasPrefix(value, "[") || strings.HasPrefix(value, "=") ||
+		value == "true" || value == "false" || value == "null" || version.MatchString(value) {
+		return true
+	}
+	// acme/token-service:latest
+	if strings.HasSuffix(before, "/") && strings.HasSuffix(name, ":") && !strings.Contains(before[strings.LastIndexAny(before, " \t\"'=")+1:], "?") {
+		return true
+	}
+	return strings.HasPrefix(strings.ToLower(name), "pwd") && strings.HasPrefix(value, "/")
+}
+
+// harmlessArg reports whether an argument is a masked value or a reference.
+func harmlessArg(_, _, value string) bool {
+	return strings.HasPrefix(value, "***") || strings.HasPrefix(value, "$") || strings.HasPrefix(value, hidden)
+}
+
+// minKeyLine is shorter than the lines of a key in PEM, which has 64 or 70
+// characters on each but the last.
+const minKeyLine = 60
+
+// keyLine reports whether a text is one line out of the middle of a key: base64
+// and nothing else. Hashes in hex are none.
+func keyLine(s string) bool {
+	s = strings.TrimSpace(s)
+	if len(s) < minKeyLine {
+		return false
+	}
+	hex := true
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'f':
+		case c >= 'A' && c <= 'Z', c >= 'g' && c <= 'z', c == '+', c == '/', c == '=':
+			hex = false
+		default:
+			return false
+		}
+	}
+	return !hex
+}
