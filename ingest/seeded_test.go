@@ -69,7 +69,7 @@ func TestNoSecretOfALog(t *testing.T) {
 
 // lines puts a secret behind each line.
 func (s *seeding) lines(lines []string, e secrets.Encoding) (out []string) {
-	most := 12
+	most := 6
 	if soak() {
 		most = 200
 	}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"net/url"
 	"strings"
 
 	"pulltrail/timeline"
@@ -16,6 +17,33 @@ func (o *Out) conceal(e *timeline.Event) {
 	for i := range e.Items {
 		it := &e.Items[i]
 		it.Artifact, it.Ref = concealArtifact(Clean(it.Artifact)), Redact(Clean(it.Ref))
+	}
+	if o.line != nil && strings.Contains(e.Text, hidden) {
+		o.concealNames(e.Items)
+	}
+}
+
+// concealNames keeps the ecosystem alone of a package whose name stands only in
+// the part of the line that was hidden: a word of a key that was taken for one.
+func (o *Out) concealNames(items []timeline.Item) {
+	line := strings.ToLower(string(o.line.Text))
+	shown := strings.ToLower(Redact(Clean(string(o.line.Text))))
+	for i := range items {
+		purl, ok := strings.CutPrefix(items[i].Artifact, "pkg:")
+		if !ok || len(purl) < minSecret {
+			continue
+		}
+		ecosystem, path, _ := strings.Cut(purl, "/")
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		if at := strings.IndexAny(name, "@?"); at > 0 {
+			name = name[:at]
+		}
+		if plain, err := url.PathUnescape(name); err == nil {
+			name = plain
+		}
+		if name = strings.ToLower(name); strings.Contains(line, name) && !strings.Contains(shown, name) {
+			items[i].Artifact = timeline.Ecosystem(ecosystem)
+		}
 	}
 }
 
