@@ -145,9 +145,10 @@ func NewDocument(r *matchers.Result) (*Document, error) {
 	for _, v := range matchers.Verdicts {
 		d.Counts[string(v)] = 0
 	}
-	limits := limitsOf(r.Incident)
+	limits, ends := limitsOf(r.Incident), map[int64]*string{}
 	for i := range r.Findings {
 		f := newFinding(&r.Findings[i], maxEvidence)
+		f.Uncovered = holes(r.Findings[i].Uncovered, ends)
 		if f.Verdict == "clear" {
 			f.Limits = limits(f.Channels)
 		}
@@ -211,7 +212,6 @@ func newFinding(f *matchers.Finding, most int) Finding {
 	for c, v := range f.Channels {
 		out.Channels[c] = string(v)
 	}
-	out.Uncovered = holes(f.Uncovered)
 	for i, e := range f.Evidence {
 		if most > 0 && i >= most {
 			out.More = len(f.Evidence) - most
@@ -236,7 +236,15 @@ func newEvidence(e matchers.Evidence) Evidence {
 }
 
 // holes joins the holes of channels that have the same.
-func holes(list []matchers.Hole) []Hole {
+func holes(list []matchers.Hole, text map[int64]*string) []Hole {
+	end := func(ns int64) *string { // the ends of windows are few: each is written once
+		s, ok := text[ns]
+		if !ok {
+			s = Time(ns)
+			text[ns] = s
+		}
+		return s
+	}
 	var out []Hole
 	at := map[[2]int64]int{}
 	for _, h := range list {
@@ -244,7 +252,7 @@ func holes(list []matchers.Hole) []Hole {
 		if !ok {
 			i = len(out)
 			at[[2]int64{h.From, h.To}] = i
-			out = append(out, Hole{From: Time(h.From), To: Time(h.To)})
+			out = append(out, Hole{From: end(h.From), To: end(h.To)})
 		}
 		out[i].Channels = append(out[i].Channels, h.Channel)
 	}
@@ -252,7 +260,11 @@ func holes(list []matchers.Hole) []Hole {
 }
 
 // Explain converts one finding with all its evidence.
-func Explain(f *matchers.Finding) Finding { return newFinding(f, 0) }
+func Explain(f *matchers.Finding) Finding {
+	out := newFinding(f, 0)
+	out.Uncovered = holes(f.Uncovered, map[int64]*string{})
+	return out
+}
 
 // Time is an instant as RFC 3339 UTC, nil for an unknown end.
 func Time(ns int64) *string {

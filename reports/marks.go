@@ -43,7 +43,7 @@ func legend() []legendEntry {
 		out = append(out, legendEntry{htmltemplate.HTML(`<svg viewBox="-9 -7 18 14" aria-hidden="true">` + body + `</svg>`), words}) //nolint:gosec // constants
 	}
 	for _, s := range []shape{installed, ran, came, seen, made, asked, removed, contacted} {
-		add(fmt.Sprintf(`<path class="m %s ctx" d="%s"/>`, s.class, s.path), s.words)
+		add(`<path class="m `+s.class+` ctx" d="`+s.path+`"/>`, s.words)
 	}
 	add(`<rect class="band" x="-9" y="-7" width="18" height="14"/>`, "served, by what the verdict speaks of")
 	add(`<rect x="-9" y="-7" width="18" height="14" fill="url(#hatch-legend)"/><defs><pattern id="hatch-legend" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>`, "not covered by evidence")
