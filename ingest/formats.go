@@ -27,8 +27,11 @@ var Formats = []evidence.Format{
 	frame.BuildKit,
 	frame.BuildKitTerminal,
 	frame.DockerBuild,
+	frame.Kaniko,
 
 	tool.Docker,
+	tool.Compose,
+	tool.Helm,
 	tool.UV,
 	tool.Podman,
 	tool.Pip,

@@ -74,3 +74,4 @@ func FuzzPipLog(f *testing.F)           { fuzz(f, PipLog) }
 func FuzzCloudWatch(f *testing.F)       { fuzz(f, CloudWatch) }
 func FuzzStamped(f *testing.F)          { fuzz(f, Stamped) }
 func FuzzBuildKitTerminal(f *testing.F) { fuzz(f, BuildKitTerminal) }
+func FuzzKaniko(f *testing.F)           { fuzz(f, Kaniko) }

@@ -67,3 +67,5 @@ func FuzzLinehaul(f *testing.F)     { fuzz(f, Linehaul) }
 func FuzzArtifactory(f *testing.F)  { fuzz(f, Artifactory) }
 func FuzzSquid(f *testing.F)        { fuzz(f, Squid) }
 func FuzzDevpi(f *testing.F)        { fuzz(f, Devpi) }
+func FuzzCompose(f *testing.F)      { fuzz(f, Compose) }
+func FuzzHelm(f *testing.F)         { fuzz(f, Helm) }
