@@ -9,23 +9,25 @@ import (
 	"pulltrail/timeline"
 )
 
-// Podman is what podman and buildah print when they pull and push: the text of
-// the containers/image library. The line "Writing manifest to image
+// Podman is what podman, buildah and skopeo print when they pull, push and copy:
+// the text of the containers/image library. The line "Writing manifest to image
 // destination" ends a copy; the same text comes when every layer was there
-// already, so a pull may have moved little. A push prints no name: only its
-// command has it.
+// already, so a pull may have moved little. A push and a copy of skopeo print no
+// name: only their command has it, and where several were printed before the
+// first of them ran, none.
 //
 // https://github.com/containers/image/blob/main/copy/copy.go
 // https://docs.podman.io/en/latest/markdown/podman-pull.1.html
+// https://github.com/containers/skopeo/blob/main/docs/skopeo-copy.1.md
 var Podman = evidence.Format{
 	Name:     "podman",
 	Shape:    evidence.ToolShape,
-	Title:    "podman and buildah pull and push",
+	Title:    "podman and buildah pull and push, skopeo copy",
 	Proves:   "images that were pulled, with their image ID, and pushed when the command was printed too",
 	Cannot:   "the digest of a tag that was pulled; whether layers came over or were there already",
 	Doc:      "https://docs.podman.io/en/latest/markdown/podman-pull.1.html",
 	Sample:   "podman 4.3.1, buildah 1.28.2",
-	Starts:   []string{"Trying to pull ", "Getting image ", "Copying ", "Writing manifest ", "Storing ", "Successfully pushed ", "podman ", "buildah ", "$ podman ", "$ buildah ", "+ podman ", "+ buildah "},
+	Starts:   []string{"Trying to pull ", "Getting image ", "Copying ", "Writing manifest ", "Storing ", "Successfully pushed ", "podman ", "buildah ", "skopeo ", "$ podman ", "$ buildah ", "$ skopeo ", "+ podman ", "+ buildah ", "+ skopeo "},
 	Commands: true,
 	Tool:     func() evidence.Parser { return &podman{} },
 }
@@ -33,7 +35,10 @@ var Podman = evidence.Format{
 type podman struct {
 	action  timeline.Action // Pull or Push, NoAction when no name is known
 	image   string
+	source  string // image in a registry that skopeo copies from
 	begun   evidence.Mark
+	command bool // begun by a command: nothing that is printed says the name
+	unsure  bool // another command was printed before this one's output
 	copying bool // "Getting image source signatures": the manifest was got
 	list    bool // several images of an index are copied
 	config  string
@@ -45,7 +50,10 @@ type podman struct {
 func (p *podman) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := bytes.TrimSpace(l.Text)
 	if l.Echo {
-		p.command(string(text), o)
+		if p.done {
+			p.finish(o)
+		}
+		p.commands(string(text), o)
 		return evidence.Miss
 	}
 	if p.done {
@@ -93,8 +101,8 @@ func (p *podman) line(text []byte, o *evidence.Out) evidence.Result {
 	case word == "Writing" && p.list, word == "Storing" && strings.HasSuffix(rest, "signatures"):
 	case word == "Successfully" && strings.HasPrefix(rest, "pushed "):
 		return p.pushed(rest[len("pushed "):], o)
-	case word == "podman", word == "buildah", word == "$", word == "+":
-		p.command(string(text), o)
+	case word == "podman", word == "buildah", word == "skopeo", word == "$", word == "+":
+		p.commands(string(text), o)
 		return evidence.Miss
 	default:
 		return evidence.Miss
@@ -109,7 +117,7 @@ func (p *podman) begin(a timeline.Action, image string, o *evidence.Out) {
 // wrote reads the line that ends a copy. Without a name it is the commit of a
 // build, or a copy of something else.
 func (p *podman) wrote(o *evidence.Out) evidence.Result {
-	if p.image == "" || !p.copying {
+	if p.image == "" || !p.copying || p.unsure {
 		*p = podman{}
 		return evidence.Done
 	}
@@ -127,6 +135,9 @@ func (p *podman) finish(o *evidence.Out) {
 	op.Answer()
 	o.Seen(timeline.Images)
 	o.At(p.written, timeline.Event{Action: p.action, Op: op.Number, Items: []timeline.Item{item}})
+	if p.source != "" {
+		o.At(p.written, timeline.Event{Action: timeline.Resolve, Op: op.Number, Items: []timeline.Item{{Artifact: p.source}}})
+	}
 	if d := timeline.Split(p.image).Digest; d != "" && p.config != "" {
 		o.Link(timeline.Holds, d, p.config)
 	}
@@ -136,7 +147,7 @@ func (p *podman) finish(o *evidence.Out) {
 
 // giveUp records a pull whose manifest was got and that did not end.
 func (p *podman) giveUp(o *evidence.Out) {
-	if p.action == timeline.Pull && p.copying {
+	if p.action == timeline.Pull && p.copying && !p.unsure {
 		op := commandOn(p.image, "podman", o)
 		o.At(p.begun, timeline.Event{Action: timeline.Resolve, Op: op.Number, Items: []timeline.Item{{Artifact: p.image}}})
 		o.Close(op, timeline.OpOpen)
@@ -158,37 +169,66 @@ func (p *podman) pushed(ref string, o *evidence.Out) evidence.Result {
 	return evidence.Done
 }
 
-// command reads a line of shell.
+// commands reads a line of shell.
 //
 //	buildah push --tls-verify=false acme/api:1.4.0 docker://registry.acme.example:5000/acme/api:1.4.0
-func (p *podman) command(line string, o *evidence.Out) {
+func (p *podman) commands(line string, o *evidence.Out) {
 	commands, _, _ := shellCommands(strings.TrimLeft(line, "$+ "))
 	for _, c := range commands {
-		p.push(c.words, o)
+		p.commanded(c.words, o)
 	}
 }
 
-// push notes a push to a registry. Any other command ends what was open.
-func (p *podman) push(words []string, o *evidence.Out) {
+// commanded notes a push or a copy. Any other command ends what was open.
+func (p *podman) commanded(words []string, o *evidence.Out) {
 	for len(words) > 1 && (words[0] == "sudo" || strings.Contains(words[0], "=")) {
 		words = words[1:]
 	}
-	if len(words) < 3 || path.Base(words[0]) != "podman" && path.Base(words[0]) != "buildah" {
+	if len(words) < 3 {
+		return
+	}
+	program := path.Base(words[0])
+	if program != "podman" && program != "buildah" && program != "skopeo" {
 		return
 	}
 	if words[1] == "image" {
 		words = words[1:]
 	}
+	before := *p
 	p.giveUp(o)
-	if words[1] != "push" {
-		return
-	}
 	last := words[len(words)-1]
-	if scheme, rest, ok := strings.Cut(last, ":"); ok && !strings.HasPrefix(rest, "//") && localTransport(scheme) {
-		return
+	switch {
+	case strings.HasPrefix(last, "-"):
+	case program == "skopeo" && words[1] == "copy" && len(words) > 3:
+		p.copies(words[len(words)-2], last, o)
+	case program != "skopeo" && words[1] == "push":
+		if scheme, rest, ok := strings.Cut(last, ":"); ok && !strings.HasPrefix(rest, "//") && localTransport(scheme) {
+			return
+		}
+		if image := timeline.NormalizeImage(strings.TrimPrefix(last, "docker://")); image != "" {
+			p.begin(timeline.Push, image, o)
+		}
 	}
-	if image := timeline.NormalizeImage(strings.TrimPrefix(last, "docker://")); image != "" && !strings.HasPrefix(last, "-") {
-		p.begin(timeline.Push, image, o)
+	p.command = p.image != ""
+	waiting := before.command && !before.copying
+	p.unsure = waiting && (before.unsure || before.image != p.image || before.source != p.source)
+}
+
+// copies notes what skopeo copies, and whether a registry is read or written.
+//
+//	skopeo copy docker://docker.io/library/redis:7.4 docker://registry.acme.example/redis:7.4
+func (p *podman) copies(from, to string, o *evidence.Out) {
+	from, read := strings.CutPrefix(from, "docker://")
+	to, written := strings.CutPrefix(to, "docker://")
+	source, target := timeline.NormalizeImage(from), timeline.NormalizeImage(to)
+	switch {
+	case written && target != "":
+		p.begin(timeline.Push, target, o)
+		if read {
+			p.source = source
+		}
+	case read && !written && source != "":
+		p.begin(timeline.Pull, source, o)
 	}
 }
 
