@@ -138,13 +138,13 @@ func (a *ask) npm(names []string) {
 	}
 }
 
-// aptAsk reads apt and apt-get. -qq hides what is done, -q does not.
+// aptAsk reads apt and apt-get. With -qq dpkg still says what it does.
 func aptAsk(_ string, args []string) *ask {
 	f, plain := splitFlags(args, wordSet("-o -t -c -a --option --target-release --config-file"))
 	if len(plain) == 0 || f.has("--help", "-h", "-s", "--simulate", "--dry-run") {
 		return nil
 	}
-	a := &ask{tool: "apt", kind: "deb", quiet: len(f["-q"]) > 1}
+	a := &ask{tool: "apt", kind: "deb"}
 	switch plain[0] {
 	case "install":
 		a.packages(plain[1:], "=")

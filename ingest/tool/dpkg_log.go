@@ -18,7 +18,7 @@ var DpkgLog = evidence.Format{
 	Proves: "which package versions were unpacked, replaced and removed, when",
 	Cannot: "the zone of its times; where a package came from; the distribution",
 	Doc:    "https://manpages.debian.org/bookworm/dpkg/dpkg.1.en.html",
-	Sample: "written by hand after the manual",
+	Sample: "dpkg 1.21 run for this project, and by hand",
 	Starts: []string{"20", "status ", "upgrade ", "remove ", "purge ", "install ", "configure ", "trigproc ", "startup ", "conffile "},
 	Tool:   func() evidence.Parser { return &dpkgLog{} },
 }
@@ -52,6 +52,7 @@ func (d *dpkgLog) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	switch words[0] {
 	case "install", "upgrade":
+		d.done.put(words[1], "")
 		if d.old.put(words[1], words[2]); len(d.open) < maxPulls {
 			d.open = append(d.open, begun{words[1], words[3], o.Mark(), span})
 		}
@@ -89,7 +90,13 @@ func debName(text string) bool {
 	return ok && len(name) > 1 && arch != "" && !strings.ContainsAny(text, "/=\"'(){}[]<>,;@ ") && (name[0] >= 'a' && name[0] <= 'z' || name[0] >= '0' && name[0] <= '9')
 }
 
-// status reads a state that was reached. Half-installed is none.
+// status reads a state that was reached. Half-installed is none; the version
+// that an upgrade replaces is said to be unpacked once more, and a package whose
+// trigger ran to be installed:
+//
+//	2026-05-09 07:28:46 upgrade tzdata:all 2025b-0+deb12u1 2025b-0+deb12u2
+//	2026-05-09 07:28:46 status unpacked tzdata:all 2025b-0+deb12u1
+//	2026-05-09 07:28:50 status unpacked tzdata:all 2025b-0+deb12u2
 func (d *dpkgLog) status(state, name, version string, span timeline.Span, o *evidence.Out) {
 	old := d.old.get(name)
 	event := func(a timeline.Action, version string) {
@@ -98,6 +105,13 @@ func (d *dpkgLog) status(state, name, version string, span timeline.Span, o *evi
 	switch state {
 	case "unpacked", "installed":
 		if d.done.get(name) == version {
+			return
+		}
+		if !slices.ContainsFunc(d.open, func(b begun) bool { return b.name == name && b.version == version }) {
+			if state == "installed" {
+				d.done.put(name, version)
+				event(timeline.Present, version)
+			}
 			return
 		}
 		d.done.put(name, version)

@@ -83,7 +83,7 @@ func TestAsk(t *testing.T) {
 		"npm install @acme/cli@1.2.3 ./x react@18": "npm pkg:npm/%40acme/cli@1.2.3 pkg:npm/react +",
 		"yarn --version":                        "",
 		"npx --no-install tsc":                  "",
-		"apt-get -qq -y install curl=7.88.1-10": "apt quiet pkg:deb/curl@7.88.1-10",
+		"apt-get -qq -y install curl=7.88.1-10": "apt pkg:deb/curl@7.88.1-10",
 		"apt-get install -y g++ libx:amd64":     "apt pkg:deb/g++ pkg:deb/libx",
 		"gem install rake --version 13.0.6":     "gem pkg:gem/rake@13.0.6",
 		"go build ./...":                        "",

@@ -59,10 +59,6 @@ func FuzzAptHistory(f *testing.F)   { fuzz(f, AptHistory) }
 func FuzzAuditd(f *testing.F)       { fuzz(f, Auditd) }
 func FuzzSysmon(f *testing.F)       { fuzz(f, Sysmon) }
 func FuzzShellHistory(f *testing.F) { fuzz(f, ShellHistory) }
-func FuzzNPM(f *testing.F)          { fuzz(f, NPM) }
-func FuzzYarn(f *testing.F)         { fuzz(f, Yarn) }
-func FuzzPnpm(f *testing.F)         { fuzz(f, Pnpm) }
-func FuzzBun(f *testing.F)          { fuzz(f, Bun) }
 func FuzzLinehaul(f *testing.F)     { fuzz(f, Linehaul) }
 func FuzzArtifactory(f *testing.F)  { fuzz(f, Artifactory) }
 func FuzzSquid(f *testing.F)        { fuzz(f, Squid) }

@@ -1,0 +1,11 @@
+package tool
+
+import "testing"
+
+func FuzzNPM(f *testing.F)    { fuzz(f, NPM) }
+func FuzzYarn(f *testing.F)   { fuzz(f, Yarn) }
+func FuzzPnpm(f *testing.F)   { fuzz(f, Pnpm) }
+func FuzzBun(f *testing.F)    { fuzz(f, Bun) }
+func FuzzApt(f *testing.F)    { fuzz(f, Apt) }
+func FuzzAPK(f *testing.F)    { fuzz(f, APK) }
+func FuzzPacman(f *testing.F) { fuzz(f, Pacman) }
