@@ -58,6 +58,12 @@ func fields(frame string, object func(i int, line string) map[string]any) wrappi
 	}}
 }
 
+// travisLog is one timed command: its time stands behind its output.
+var travisLog = wrapping{frame: "travis", wrap: func(lines []string) []string {
+	out := append([]string{"travis_fold:start:install\r\x1b[0Ktravis_time:start:1601f628\r\x1b[0K$ make\r"}, lines...)
+	return append(out, "travis_time:end:1601f628:start=1792584000000000000,finish=1792584060000000000,duration=60000000000,event=install\r\x1b[0K")
+}}
+
 const nano = "2006-01-02T15:04:05.000000000Z07:00"
 
 // wrappings has at least one entry for every frame of the table.
@@ -66,6 +72,11 @@ var wrappings = map[string]wrapping{
 	"pip-log": {frame: "pip-log", only: []string{"pip"}, wrap: prefixed("pip-log", "2026-10-21T11:59:59,000 Using pip 24.2 from /opt/pip (python 3.13)",
 		func(i int) string { return stamp(i, "2006-01-02T15:04:05,000") + " " }).wrap},
 	"npm-debug-log":  {frame: "npm-debug-log", only: []string{"npm"}, wrap: prefixed("npm-debug-log", "0 verbose cli /usr/bin/node /usr/bin/npm", func(i int) string { return fmt.Sprintf("%d ", i+1) }).wrap},
+	"azure":          prefixed("azure-pipelines", stamp(0, "2006-01-02T15:04:05.0000000Z")+" ##[section]Starting: Bash", func(i int) string { return stamp(i, "2006-01-02T15:04:05.0000000Z") + " " }),
+	"buildkite":      prefixed("buildkite", "", func(i int) string { return fmt.Sprintf("\x1b_bk;t=%d\x07", 1792584000000+i) }),
+	"travis":         travisLog,
+	"readthedocs":    prefixed("readthedocs", "[rtd-command-info] start-time: 2026-10-21T12:00:00.5Z, end-time: 2026-10-21T12:10:00.5Z, duration: 600, exit-code: 0\ntrue", func(int) string { return "" }),
+	"clock":          prefixed("clock-lines", "", func(i int) string { return stamp(i, "15:04:05.000") + " " }),
 	"syslog-3164":    prefixed("syslog", "", func(i int) string { return stamp(i, time.Stamp) + " prod-3 deploy[41]: " }),
 	"syslog-5424":    prefixed("syslog", "", func(i int) string { return "<14>1 " + stamp(i, nano) + " prod-3 deploy 41 - - " }),
 	"syslog-iso":     prefixed("syslog", "", func(i int) string { return stamp(i, "2006-01-02T15:04:05-0700") + " prod-3 deploy[41]: " }),

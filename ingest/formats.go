@@ -13,13 +13,18 @@ const textFormat = "text"
 // Formats is the one table of formats. Order matters twice: frames that start
 // with the same byte are tried in it, and so are tools.
 var Formats = []evidence.Format{
+	frame.Azure,
 	frame.GitHub,
 	frame.GitLab,
 	frame.PipLog,
 	frame.NPMDebug,
+	frame.Buildkite,
+	frame.Travis,
+	frame.ReadTheDocs,
 	frame.CRI,
 	frame.Syslog,
 	frame.Stamped,
+	frame.ClockOnly,
 	frame.JournalJSON,
 	frame.CloudWatch,
 	frame.DockerJSON,
@@ -43,6 +48,7 @@ var Formats = []evidence.Format{
 	tool.Apt,
 	tool.APK,
 	tool.Pacman,
+	tool.Conda,
 	tool.Access,
 	tool.Dockerd,
 	tool.Containerd,

@@ -59,10 +59,17 @@ func composePrefix(line []byte) (name []byte, n int) {
 		return nil, 0
 	}
 	n++
-	if n < len(line) && line[n] != ' ' {
+	if n < len(line) && line[n] != ' ' || progressBar(line[n:]) {
 		return nil, 0
 	}
 	return name, min(n+1, len(line))
+}
+
+// progressBar knows conda's progress, whose rows may begin like a container:
+//
+//	r-codetools-0.2_16   | 105 KB    | ########## | 100%
+func progressBar(rest []byte) bool {
+	return bytes.Count(rest, []byte("|")) == 2 && bytes.HasSuffix(bytes.TrimRight(rest, " \r"), []byte("%"))
 }
 
 // Peel takes the prefix off.

@@ -15,9 +15,9 @@ func condaAsk(_ string, args []string) *ask {
 	if len(plain) == 0 || f.has("--help", "-h", "--dry-run", "-d") {
 		return nil
 	}
-	a := &ask{tool: "conda", kind: "conda", quiet: f.has("-q", "--quiet")}
+	a := &ask{tool: "conda", kind: "conda"} // with -q the plan is printed all the same
 	if plain[0] == "env" && len(plain) > 1 && (plain[1] == "create" || plain[1] == "update") {
-		a.unnamed = true
+		a.unnamed, a.quiet = true, f.has("-q", "--quiet")
 		if a.quiet { // what its file lists for pip shows only in the output
 			a.others = []string{"pypi"}
 		}

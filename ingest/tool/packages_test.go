@@ -9,3 +9,4 @@ func FuzzBun(f *testing.F)    { fuzz(f, Bun) }
 func FuzzApt(f *testing.F)    { fuzz(f, Apt) }
 func FuzzAPK(f *testing.F)    { fuzz(f, APK) }
 func FuzzPacman(f *testing.F) { fuzz(f, Pacman) }
+func FuzzConda(f *testing.F)  { fuzz(f, Conda) }

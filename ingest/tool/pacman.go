@@ -24,7 +24,7 @@ var Pacman = evidence.Format{
 
 type pacman struct{}
 
-// Line reads one line; a time with its zone was taken off before:
+// Line reads one line; a frame may have taken the time off:
 //
 //	[2024-03-28T19:02:11+0100] [ALPM] upgraded xz (5.4.6-1 -> 5.6.1-1)
 //	[2017-01-08 10:21] [ALPM] installed tmux (2.3-1)
@@ -35,15 +35,20 @@ func (pacman) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	span := timeline.Span{}
 	if text[1] == '1' || text[1] == '2' {
-		if len(text) < 20 || text[17] != ']' || text[18] != ' ' {
+		end := bytes.Index(text, []byte("] ["))
+		if end < 17 || end > 32 {
 			return evidence.Miss
 		}
-		m, n := evidence.ParseISO(append(append([]byte(nil), text[1:17]...), ":00"...))
-		if n == 0 {
+		written := append([]byte(nil), text[1:end]...)
+		if len(written) == 16 {
+			written = append(written, ":00"...)
+		}
+		m, n := evidence.ParseISO(written)
+		if n != len(written) {
 			return evidence.Miss
 		}
-		span = m.Span(string(text[1:17]), &o.Times)
-		text = text[19:]
+		span = m.Span(string(text[1:end]), &o.Times)
+		text = text[end+2:]
 	}
 	rest, ok := bytes.CutPrefix(text, []byte("[ALPM] "))
 	if !ok {
