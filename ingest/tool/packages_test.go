@@ -10,3 +10,6 @@ func FuzzApt(f *testing.F)    { fuzz(f, Apt) }
 func FuzzAPK(f *testing.F)    { fuzz(f, APK) }
 func FuzzPacman(f *testing.F) { fuzz(f, Pacman) }
 func FuzzConda(f *testing.F)  { fuzz(f, Conda) }
+func FuzzPDM(f *testing.F)    { fuzz(f, PDM) }
+func FuzzPipx(f *testing.F)   { fuzz(f, Pipx) }
+func FuzzRPM(f *testing.F)    { fuzz(f, RPM) }

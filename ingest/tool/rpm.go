@@ -1,0 +1,216 @@
+package tool
+
+import (
+	"bytes"
+	"net/url"
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// RPM is the output of dnf, yum and microdnf.
+// https://dnf.readthedocs.io/en/latest/command_ref.html
+var RPM = evidence.Format{
+	Name:   "dnf",
+	Shape:  evidence.ToolShape,
+	Title:  "dnf, yum and microdnf output",
+	Proves: "packages downloaded, installed, replaced and removed, with versions, once the transaction is complete",
+	Cannot: "the distribution",
+	Doc:    "https://dnf.readthedocs.io/en/latest/command_ref.html",
+	Sample: "written by hand after the documentation",
+	Starts: []string{
+		"Installing", "Upgrading", "Updating", "Downgrading", "Reinstalling", "Erasing", "Removing", "Cleanup", "Running transaction", "Transaction test", "Complete", "(1", "(2", "(3", "(4", "(5", "(6", "(7", "(8", "(9", "Nothing to do",
+	},
+	Tool: func() evidence.Parser { return &rpm{} },
+}
+
+// rpm holds its rows until the tool says that it is complete.
+type rpm struct {
+	op   *evidence.Op
+	rows []rpmRow
+}
+
+type rpmRow struct {
+	mark evidence.Mark
+	item timeline.Item
+	gone bool
+}
+
+// Line reads one line.
+func (r *rpm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
+	if l.Echo {
+		return evidence.Miss
+	}
+	text := string(bytes.TrimSpace(l.Text))
+	switch {
+	case text[0] == '(':
+		return r.download(text, o)
+	case text == "Complete!" || text == "Complete.":
+		if r.op == nil {
+			return evidence.Miss
+		}
+		r.finish(true, timeline.OpDone, o)
+		return evidence.Done
+	case text == "Nothing to do." || text == "Nothing to do":
+		if r.op == nil && !r.awaited(o) {
+			return evidence.Miss
+		}
+		r.begin(o).Answer()
+		r.finish(false, timeline.OpDone, o)
+		return evidence.Done
+	case text == "Running transaction" || strings.HasPrefix(text, "Running transaction check") || strings.HasPrefix(text, "Running transaction test"):
+		r.begin(o)
+		return evidence.Done
+	}
+	return r.row(text, o)
+}
+
+// rpmNames are the programs whose output this is.
+var rpmNames = []string{"dnf", "yum", "microdnf"}
+
+func (r *rpm) awaited(o *evidence.Out) bool {
+	for _, name := range rpmNames {
+		if o.Awaited(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *rpm) begin(o *evidence.Out) *evidence.Op {
+	if r.op != nil && o.Overtaken(r.op) {
+		r.finish(false, timeline.OpOpen, o)
+	}
+	if r.op == nil {
+		name := rpmNames[0]
+		for _, n := range rpmNames {
+			if o.Awaited(n) {
+				name = n
+				break
+			}
+		}
+		r.op = o.Invocation(name)
+	}
+	o.Seen("rpm")
+	return r.op
+}
+
+// download reads a file that came over:
+//
+//	(1/2): libcurl-7.76.1-26.el9.x86_64.rpm         1.2 MB/s | 284 kB     00:00
+func (r *rpm) download(text string, o *evidence.Out) evidence.Result {
+	count, rest, ok := strings.Cut(text[1:], "): ")
+	file, rest, _ := strings.Cut(rest, " ")
+	id, isFile := strings.CutSuffix(file, ".rpm")
+	it, named := nevra(id)
+	if !ok || !isFile || !named || strings.Trim(count, "0123456789/") != "" || !strings.Contains(rest, "B") {
+		return evidence.Miss
+	}
+	o.Emit(timeline.Download, r.begin(o), it)
+	return evidence.Done
+}
+
+// rpmVerbs are the words of a transaction's rows, and whether the package went.
+var rpmVerbs = map[string]bool{
+	"Installing": false, "Upgrading": false, "Updating": false, "Downgrading": false, "Reinstalling": false,
+	"Erasing": true, "Removing": true, "Cleanup": true,
+}
+
+// row reads one operation; it is printed when it begins:
+//
+//	Installing       : libcurl-7.76.1-26.el9.x86_64                        1/2
+//	Cleanup          : openssl-1:3.0.7-6.el9_2.x86_64                      4/4
+//	Installing: curl;7.76.1-26.el9;x86_64;ubi-9-baseos-rpms
+func (r *rpm) row(text string, o *evidence.Out) evidence.Result {
+	verb, rest, ok := strings.Cut(text, ":")
+	gone, known := rpmVerbs[strings.TrimSpace(verb)]
+	words := strings.Fields(rest)
+	if !ok || !known || len(words) == 0 {
+		return evidence.Miss
+	}
+	it, named := nevra(words[0])
+	switch {
+	case strings.Count(words[0], ";") == 3 && len(words) == 1: // microdnf
+		w := strings.Split(words[0], ";")
+		it, named = rpmItem(w[0], w[1], w[2])
+	case len(words) != 2 || strings.Trim(words[1], "0123456789/") != "" || !strings.Contains(words[1], "/"):
+		return evidence.Miss
+	}
+	if !named {
+		return evidence.Miss
+	}
+	r.begin(o)
+	if len(r.rows) < maxNPMNames {
+		r.rows = append(r.rows, rpmRow{o.Mark(), it, gone})
+	}
+	return evidence.Done
+}
+
+// nevra splits name-[epoch:]version-release.arch; yum of old puts the epoch
+// first.
+func nevra(text string) (timeline.Item, bool) {
+	i := strings.LastIndexByte(text, '.')
+	if i <= 0 {
+		return timeline.Item{}, false
+	}
+	text, arch := text[:i], text[i+1:]
+	epoch := ""
+	if n := strings.IndexByte(text, ':'); n > 0 && strings.Trim(text[:n], "0123456789") == "" {
+		epoch, text = text[:n+1], text[n+1:]
+	}
+	release := strings.LastIndexByte(text, '-')
+	if release <= 0 {
+		return timeline.Item{}, false
+	}
+	version := strings.LastIndexByte(text[:release], '-')
+	if version <= 0 {
+		return timeline.Item{}, false
+	}
+	return rpmItem(text[:version], epoch+text[version+1:], arch)
+}
+
+// rpmItem is a package; its epoch is a qualifier
+// (https://github.com/package-url/purl-spec).
+func rpmItem(name, evr, arch string) (timeline.Item, bool) {
+	epoch, version, ok := strings.Cut(evr, ":")
+	if !ok {
+		epoch, version = "", evr
+	}
+	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._") != "" ||
+		!isDebVersion(strings.ReplaceAll(version, "_", "")) || strings.Trim(epoch, "0123456789") != "" || strings.Trim(arch, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		return timeline.Item{}, false
+	}
+	it := timeline.Item{Artifact: timeline.PURL("rpm", "", name, version) + "?arch=" + url.QueryEscape(arch)}
+	if epoch != "" && epoch != "0" {
+		it.Artifact += "&epoch=" + epoch
+	}
+	return it, true
+}
+
+// finish ends the invocation. Without its last line the rows are plans.
+func (r *rpm) finish(ok bool, how timeline.OpState, o *evidence.Out) {
+	if r.op == nil {
+		return
+	}
+	for _, row := range r.rows {
+		action := timeline.Install
+		switch {
+		case row.gone && ok:
+			action = timeline.Remove
+		case row.gone:
+			action = timeline.Present
+		case !ok:
+			action = timeline.Resolve
+		}
+		o.At(row.mark, timeline.Event{Action: action, Op: r.op.Number, Items: []timeline.Item{row.item}})
+	}
+	if ok && len(r.rows) > 0 {
+		r.op.Answer()
+	}
+	o.Close(r.op, how)
+	*r = rpm{}
+}
+
+// End ends the invocation.
+func (r *rpm) End(how timeline.OpState, o *evidence.Out) { r.finish(false, how, o) }
