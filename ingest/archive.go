@@ -18,7 +18,7 @@ import (
 // what they bound is time; whatever is over them is a gap, with its reason.
 const (
 	maxNesting = 4        // archives inside archives
-	maxMembers = 200_000  // of one source, nested archives included
+	maxMembers = 100_000  // of one source, nested archives included
 	maxUnpack  = 64 << 30 // bytes that one source may unpack to
 	maxRatio   = 1000     // unpacked to packed bytes,
 	ratioFrom  = 64 << 20 // once that much was unpacked

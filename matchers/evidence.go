@@ -60,8 +60,8 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 	}
 	if len(q.ecosystems) > 0 {
 		err := db.FactsOf(func(f timeline.Fact) error {
-			if f.Parts.Name == "" {
-				return keep(f)
+			if q.ecosystems[f.Parts.Type] != "" {
+				return keep(f) // what it names may bring a listed package along
 			}
 			return nil
 		}, timeline.Opaque)

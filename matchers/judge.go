@@ -52,7 +52,8 @@ func (q *question) judge(f timeline.Fact) []judged {
 		if f.Parts.Type == "github" && q.actions[f.Parts.Name] != nil {
 			out = append(out, q.judgeAction(f, q.actions[f.Parts.Name]))
 		}
-		if f.Parts.Name == "" && f.Action == timeline.Opaque && q.ecosystems[f.Parts.Type] != "" {
+		hidden := f.Action == timeline.Opaque && q.ecosystems[f.Parts.Type] != "" && !strings.Contains(f.Text, "--no-deps")
+		if hidden && (f.Parts.Name == "" || f.Subject.Kind != timeline.Image && out == nil) {
 			out = append(out, q.judgeEcosystem(f)...)
 		}
 	}

@@ -22,7 +22,7 @@ func (a *app) ingestCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ingest PATH...",
 		Short: "Read evidence into the case: files, folders, archives, '-' for standard input",
-		Args:  cobra.MinimumNArgs(1),
+		Args:  wants("PATH...: files, folders, archives, or - for standard input", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			opt := ingest.Options{Format: format, Keep: keep, Parser: version, Command: a.commandLine(), Stdin: &stdin{ctx: c.Context(), r: a.in}}
 			var err error

@@ -34,7 +34,7 @@ One row for each address a host had; from and to in RFC 3339, empty when not
 known. Hosts that share an address are behind NAT. channels are words apart by
 blanks, all that the host has; a host whose channels are not stated is never
 counted as whole. A mirror row says where images below a prefix come from.`,
-		Args: cobra.ExactArgs(1),
+		Args: wants("one FILE, or - for standard input", cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error { return a.inventory(args[0]) },
 	}
 }

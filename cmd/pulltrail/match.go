@@ -47,6 +47,16 @@ possible and none stronger.`,
 	}
 }
 
+// wants says what a verb wants where the number of its words is wrong.
+func wants(what string, check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if check(cmd, args) != nil {
+			return usage("%s wants %s (it got %d): see '%s --help'", cmd.Name(), what, len(args), cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
 // oneIncident wants exactly one argument and says what it may be.
 func oneIncident(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {

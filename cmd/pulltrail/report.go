@@ -34,7 +34,7 @@ The same case gives the same bytes: there is no clock in a report but --as-of
 ($SOURCE_DATE_EPOCH).`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(reports.Names(), args[0]) {
-				return usage("want the NAME of a report: %s", strings.Join(reports.Names(), ", "))
+				return usage("want the NAME of one report, of %s; got %q", strings.Join(reports.Names(), ", "), strings.Join(args, " "))
 			}
 			return nil
 		},

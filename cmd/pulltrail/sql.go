@@ -23,7 +23,7 @@ Views for people:
   sources    what was read, and how well
   links      relations between identities
   gaps       what could not be understood, with the reason`,
-		Args: cobra.ExactArgs(1),
+		Args: wants("one statement in quotes, such as 'SELECT * FROM gaps'", cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			db, err := timeline.Open(a.caseDir)
 			if err != nil {

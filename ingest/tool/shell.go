@@ -274,7 +274,7 @@ var wrappers = map[string]map[string]bool{
 	"sudo": wordSet("-u -g -h -p -C -r -t -T -D --user --group --host --chdir"), "env": wordSet("-u -C -S --unset --chdir"), "exec": wordSet("-a"),
 	"command": nil, "nohup": nil, "time": wordSet("-f -o"), "nice": wordSet("-n"), "ionice": wordSet("-c -n"), "stdbuf": wordSet("-i -o -e"),
 	"setsid": nil, "unbuffer": nil, "builtin": nil, "doas": wordSet("-u"), "gosu": nil, "su-exec": nil,
-	"travis_retry": nil, "retry": nil, "eatmydata": nil, "xargs": wordSet("-n -I -P -L -d -a"), "timeout": wordSet("-s -k --signal --kill-after"),
+	"travis_retry": nil, "retry": nil, "corepack": nil, "eatmydata": nil, "xargs": wordSet("-n -I -P -L -d -a"), "timeout": wordSet("-s -k --signal --kill-after"),
 	"if": nil, "then": nil, "elif": nil, "else": nil, "while": nil, "until": nil, "do": nil, "!": nil, "{": nil, "}": nil,
 }
 
