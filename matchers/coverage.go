@@ -387,6 +387,12 @@ func (c *covers) conclude(res *Result) {
 	if len(res.Sources) == 0 {
 		add(Gap{Reason: "missing", Detail: "nothing was read", Fix: "run 'pulltrail ingest PATH...'"})
 	}
+	if len(res.Sources) > 0 && len(res.Findings) == 0 {
+		add(Gap{
+			Reason: "nobody", Detail: "nothing that was read names a host, container, image, job or client",
+			Fix: "say whose evidence it is with --subject, or which hosts there are with 'pulltrail inventory'",
+		})
+	}
 	for _, s := range res.Sources {
 		if s.State != timeline.Read {
 			add(Gap{Source: s.Path, Reason: string(s.State), Detail: s.Why, Fix: stateFix(s.State)})
