@@ -109,7 +109,7 @@ func TestAsk(t *testing.T) {
 		"conda env create -q -f env.yml":         "conda quiet + pypi",
 		"$PIP install litellm":                   "pip pkg:pypi/litellm",
 		"${UV} sync":                             "uv +",
-		"corepack yarn install":                  "yarn quiet +",
+		"corepack yarn install":                  "yarn +",
 		"docker exec c pip install litellm":      "",
 	} {
 		commands, _, _ := shellCommands(line)
