@@ -218,15 +218,21 @@ func skip(b []byte, i int) int {
 }
 
 func skipString(b []byte, i int) int {
-	for i++; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	start := i
+	for i++; ; {
+		j := bytes.IndexByte(b[i:], '"')
+		if j < 0 {
+			return len(b)
+		}
+		i += j + 1
+		slashes := 0
+		for k := i - 2; k > start && b[k] == '\\'; k-- {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i
 		}
 	}
-	return len(b)
 }
 
 func blanks(b []byte, i int) int {

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -75,15 +76,20 @@ func stringLen(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0
 	}
-	for i := 1; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	for i := 1; ; {
+		j := bytes.IndexByte(b[i:], '"')
+		if j < 0 {
+			return 0
+		}
+		i += j + 1
+		slashes := 0
+		for b[i-2-slashes] == '\\' { // ends at the opening quote
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i
 		}
 	}
-	return 0
 }
 
 // valueLen returns the length of the JSON value that b starts with, 0 when it
