@@ -61,11 +61,14 @@ func (s *squid) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		s.request(&r, o)
 	}
 	if r.status > 0 && r.status < 400 {
-		host := r.uri
+		host, plain := r.uri, false
 		if _, rest, ok := bytes.Cut(host, []byte("://")); ok {
-			host, _, _ = bytes.Cut(rest, []byte("/"))
+			host, _, plain = bytes.Cut(rest, []byte("/"))
 		}
-		if endpoint := evidence.Endpoint(string(host)); endpoint != "" {
+		if plain {
+			url, _, _ := bytes.Cut(r.uri, []byte("?"))
+			s.contacts.Add(o, r.subject(o), "url:"+string(url[:min(len(url), maxCommand)]), r.span)
+		} else if endpoint := evidence.Endpoint(string(host)); endpoint != "" {
 			s.contacts.Add(o, r.subject(o), endpoint, r.span)
 		}
 	}
