@@ -97,16 +97,11 @@ func Open(dir string) (*DB, error) {
 	if _, err := os.Stat(filepath.Join(dir, "timeline.db")); err != nil {
 		return nil, fmt.Errorf("%w in %s: run 'pulltrail ingest PATH...' first, or name the case with --case DIR", ErrNoCase, dir)
 	}
-	reads, err := open(dir, "ro")
+	reads, version, err := openForReading(dir)
 	if err != nil {
 		return nil, err
 	}
 	db := &DB{sql: reads, dir: dir}
-	var version int
-	if err := db.sql.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
-		db.Close()
-		return nil, fmt.Errorf("open case %s: %w", dir, err)
-	}
 	if version == 0 {
 		db.Close()
 		return nil, fmt.Errorf("%w in %s, only what an interrupted run began: run 'pulltrail ingest PATH...' again", ErrNoCase, dir)
@@ -116,6 +111,39 @@ func Open(dir string) (*DB, error) {
 		return nil, fmt.Errorf("open case %s: its format is version %d, this program reads version %d", dir, version, schemaVersion)
 	}
 	return db, nil
+}
+
+// openForReading opens a case read-only. After a writer was killed SQLite has to
+// recover the file first, which a read-only connection may not do: a writing
+// one does it, and nothing else.
+func openForReading(dir string) (db *sql.DB, version int, err error) {
+	for _, recovered := range []bool{false, true} {
+		if db, err = open(dir, "ro"); err == nil {
+			if err = db.QueryRow("PRAGMA user_version").Scan(&version); err == nil {
+				return db, version, nil
+			}
+			err = errors.Join(err, db.Close())
+		}
+		var e sqlite3.Error
+		if recovered || !errors.As(err, &e) || e.Code != sqlite3.ErrReadonly {
+			break
+		}
+		if err := recoverFile(dir); err != nil {
+			return nil, 0, fmt.Errorf("open case %s after an interrupted run: %w", dir, err)
+		}
+	}
+	return nil, 0, fmt.Errorf("open case %s: %w", dir, err)
+}
+
+// recoverFile lets SQLite bring the file of a killed writer in order.
+func recoverFile(dir string) error {
+	db, err := open(dir, "rw")
+	if err != nil {
+		return err
+	}
+	var tables int
+	err = db.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables)
+	return errors.Join(err, db.Close())
 }
 
 func checkLibrary() error {
