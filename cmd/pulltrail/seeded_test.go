@@ -40,8 +40,13 @@ func TestNoSecretIsPrinted(t *testing.T) {
 	for _, form := range [][]string{nil, {"--json"}} {
 		for _, verb := range [][]string{
 			{"ingest", dir, "--subject", "host:prod-4", "--zone", "UTC"},
-			{"timeline"}, {"explain", "host:prod-3"}, {"match", "litellm-1.107.0"}, {"coverage", "litellm-1.107.0"}, {"verify"},
-			{"sql", "SELECT * FROM sources"}, {"sql", "SELECT * FROM events"},
+			{"timeline"},
+			{"explain", "host:prod-3"},
+			{"match", "litellm-1.107.0"},
+			{"coverage", "litellm-1.107.0"},
+			{"verify"},
+			{"sql", "SELECT * FROM sources"},
+			{"sql", "SELECT * FROM events"},
 		} {
 			call(append(verb, form...)...)
 		}

@@ -26,8 +26,14 @@ var KubernetesEvents = evidence.Format{
 			bytes.Contains(h.Bytes, []byte(`Timestamp"`)) && bytes.Contains(h.Bytes, []byte(`"reason"`))
 	},
 	Starts: []string{"I0", "I1", "Normal ", "Warning ", "LAST SEEN ", "NAMESPACE "},
-	Fields: [][]string{{"involvedObject", "reason", "message"}, {"regarding", "reason", "note"}, {"reason", "message", "firstTimestamp"},
-		{"reason", "message", "lastTimestamp"}, {"type", "object"}, {"verb", "event"}},
+	Fields: [][]string{
+		{"involvedObject", "reason", "message"},
+		{"regarding", "reason", "note"},
+		{"reason", "message", "firstTimestamp"},
+		{"reason", "message", "lastTimestamp"},
+		{"type", "object"},
+		{"verb", "event"},
+	},
 	Lists: []string{"items", "events"},
 	Tool:  func() evidence.Parser { return &kubernetesEvents{} },
 }
