@@ -9,13 +9,10 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
-
-	"pulltrail/ingest/evidence"
 )
 
 const (
 	headSize = 64 << 10
-	maxLine  = 1 << 20 // longer lines are skipped
 )
 
 // decoded is a member as text: byte order marks and UTF-16 are dealt with here
@@ -29,7 +26,7 @@ type decoded struct {
 // decode looks at the first bytes of r. PowerShell redirects are UTF-16LE with
 // or without a mark; GitHub writes a UTF-8 mark before every file.
 func decode(r io.Reader) (*decoded, error) {
-	b := bufio.NewReaderSize(r, 256<<10)
+	b := bufio.NewReaderSize(r, headSize)
 	head, err := b.Peek(headSize)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -107,72 +104,4 @@ func fromUTF16(r io.Reader, bom unicode.BOMPolicy, order unicode.Endianness) (*d
 	return d, nil
 }
 
-var (
-	newline       = []byte("\n")
-	byteOrderMark = []byte("\xef\xbb\xbf")
-)
-
-// lines reads physical lines: they end at LF; a CR before it is dropped.
-// Escape sequences are stripped here and nowhere else; only Buildkite's time
-// marks are left for its frame.
-type lines struct {
-	r    *bufio.Reader
-	long []byte // a line that did not fit the reader's buffer
-	no   int64
-	off  int64
-	next int64
-	open bool // the last line has no end
-}
-
-// read fills l with the next line. tooLong tells that the line was dropped
-// because it is longer than maxLine; io.EOF that there is none.
-func (s *lines) read(l *evidence.Line) (tooLong bool, err error) {
-	text, err := s.r.ReadSlice('\n')
-	s.no++
-	s.off = s.next
-	s.next += int64(len(text))
-	if errors.Is(err, bufio.ErrBufferFull) {
-		text, tooLong, err = s.readLong(text)
-	}
-	if err != nil && (!errors.Is(err, io.EOF) || len(text) == 0 && !tooLong) {
-		return false, err
-	}
-	n := len(text)
-	text = bytes.TrimSuffix(text, newline)
-	s.open = n == len(text)
-	if len(text) > 0 && text[0] == byteOrderMark[0] {
-		text = bytes.TrimPrefix(text, byteOrderMark) // of a file that was appended
-	}
-	for len(text) > 0 && text[len(text)-1] == '\r' {
-		text = text[:len(text)-1]
-	}
-	if bytes.IndexByte(text, 0x1b) >= 0 {
-		text = evidence.StripEscapes(text)
-	}
-	*l = evidence.Line{Text: text, No: s.no, Off: s.off}
-	return tooLong, nil
-}
-
-// readLong gathers a line that is longer than the reader's buffer, up to
-// maxLine; the rest is dropped as it comes.
-func (s *lines) readLong(first []byte) (text []byte, tooLong bool, err error) {
-	s.long = append(s.long[:0], first...)
-	for {
-		more, err := s.r.ReadSlice('\n')
-		s.next += int64(len(more))
-		if len(s.long)+len(more) > maxLine {
-			tooLong = true
-		} else if !tooLong {
-			s.long = append(s.long, more...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			if tooLong {
-				return s.long[:min(len(s.long), 200)], true, err
-			}
-			return s.long, false, err
-		}
-	}
-}
+var byteOrderMark = []byte("\xef\xbb\xbf")

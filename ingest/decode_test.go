@@ -5,17 +5,20 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unicode/utf16"
 
 	"pulltrail/ingest/evidence"
 )
 
 // allLines reads every line; those that are too long are marked.
-func allLines(t *testing.T, r *bufio.Reader) (texts []string, numbers []int64) {
+func allLines(t *testing.T, r io.Reader) (texts []string, numbers []int64) {
 	t.Helper()
-	in := lines{r: r}
+	in := newLines(r)
+	defer in.close()
 	var l evidence.Line
 	for {
 		tooLong, err := in.read(&l)
@@ -94,6 +97,24 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
+// TestLinesAcrossReads has marks of every kind on both sides of what one read
+// returns.
+func TestLinesAcrossReads(t *testing.T) {
+	var data, want []string
+	for i := range 40_000 {
+		plain := strings.Repeat("x", i%61)
+		data = append(data, []string{plain, plain + "\r", "\x1b[1m" + plain + "\x1b[0m", plain + "\ry"}[i%7%4])
+		want = append(want, []string{plain, plain, plain, plain + "\ry"}[i%7%4])
+	}
+	text := strings.Join(data, "\n")
+	for _, r := range []io.Reader{strings.NewReader(text), iotest.HalfReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+		got, numbers := allLines(t, r)
+		if !slices.Equal(got, want) || numbers[len(numbers)-1] != int64(len(want)) {
+			t.Errorf("%T: %d lines, the last %q; want %d", r, len(got), got[len(got)-1], len(want))
+		}
+	}
+}
+
 // FuzzLines compares the reader with the definition of a physical line: it ends
 // at LF, CRs before that and marks at its start are no text, and nor are escape
 // sequences.
@@ -102,7 +123,7 @@ func FuzzLines(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, _ := allLines(t, bufio.NewReaderSize(bytes.NewReader(data), 16))
+		got, _ := allLines(t, iotest.OneByteReader(bytes.NewReader(data)))
 		var want []string
 		for line := range bytes.Lines(data) {
 			line = bytes.TrimRight(bytes.TrimPrefix(bytes.TrimSuffix(line, []byte("\n")), byteOrderMark), "\r")

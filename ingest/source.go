@@ -312,7 +312,8 @@ func (s *source) document(f *evidence.Format, h *evidence.Head, d *decoded, l *l
 // that broke off, the last line is no line, for half a version is another one.
 func (s *source) feed(l *log, d *decoded, from *metered) error {
 	r := l.reading
-	in := lines{r: d.Reader}
+	in := newLines(d.Reader)
+	defer in.close()
 	var line evidence.Line
 	half := false
 	for {

@@ -160,7 +160,7 @@ func (r *Reading) dispatch(l *Line, s *Stream, depth int) {
 	} else if depth == 0 && r.claimed > 0 && r.peel(r.claimed-1, l, s, depth) {
 		return
 	}
-	if i := bytes.IndexByte(l.Text, '\r'); i >= 0 {
+	if !l.Flat && bytes.IndexByte(l.Text, '\r') >= 0 {
 		r.redraws(l, s, depth)
 		return
 	}
@@ -177,7 +177,12 @@ func (r *Reading) peel(i int, l *Line, s *Stream, depth int) bool {
 	if !r.machine.frames[i].Common {
 		r.marks++
 	}
-	if child != s {
+	if child == s {
+		return true
+	}
+	if l.Flat = l.Flat && r.machine.frames[i].Cuts; l.Flat {
+		r.dispatch(l, child, depth+1)
+	} else {
 		r.record(l, child, depth+1)
 	}
 	return true

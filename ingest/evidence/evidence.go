@@ -23,6 +23,7 @@ type Line struct {
 	Stamp Stamp  // the clock of the innermost frame that has one
 	Echo  bool   // the text is a command that was given, not output
 	Cut   bool   // the line goes on elsewhere or was cut off
+	Flat  bool   // the text is known to hold no line end and no carriage return
 }
 
 // Stamp is a time as written. Read is called only when an event is made of the
@@ -100,7 +101,10 @@ type Format struct {
 	// Common tells that the frame's layer is written by programs of all kinds
 	// (a time): lines are understood only when something inside is.
 	Common bool
-	New    func() Peeler // frame
+	// Cuts tells that the frame only cuts text off a line: no line end and no
+	// carriage return is in the rest that was not in the line.
+	Cuts bool
+	New  func() Peeler // frame
 
 	// Starts lists the words that a tool's lines start with, blanks before them
 	// ignored; two bytes at least each.

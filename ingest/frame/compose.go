@@ -22,6 +22,7 @@ var Compose = evidence.Format{
 		return n > 0
 	},
 	First: "abcdefghijklmnopqrstuvwxyz0123456789",
+	Cuts:  true,
 	New:   func() evidence.Peeler { return compose{} },
 }
 

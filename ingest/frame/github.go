@@ -22,6 +22,7 @@ var GitHub = evidence.Format{
 	Sample: "written by hand after logs of public runs",
 	Claim:  claimGitHub,
 	First:  "2",
+	Cuts:   true,
 	New:    func() evidence.Peeler { return &github{} },
 }
 

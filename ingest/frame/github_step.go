@@ -138,7 +138,7 @@ func (j *githubJob) inHeader(l *evidence.Line, s *evidence.Stream, o *evidence.O
 	}
 	j.ran(o)
 	if len(j.command) > 0 && !bytes.HasPrefix(text, []byte("##[group]")) { // a command that goes on, and the header does not
-		l.Text, l.Echo = append([]byte(nil), j.command...), true
+		l.Text, l.Echo, l.Flat = append([]byte(nil), j.command...), true, false
 		j.command = j.command[:0]
 		return j.text
 	}
@@ -169,7 +169,7 @@ func (j *githubJob) scriptLine(l *evidence.Line, s *evidence.Stream) *evidence.S
 	l.Echo = true
 	if len(j.command) > 0 {
 		j.command = append(j.command, l.Text...)
-		l.Text = append([]byte(nil), j.command...)
+		l.Text, l.Flat = append([]byte(nil), j.command...), false
 		j.command = j.command[:0]
 	}
 	if len(bytes.TrimSpace(l.Text)) == 0 {

@@ -18,6 +18,7 @@ var Stamped = evidence.Format{
 	Sample: "written by hand after the documentation",
 	First:  "2[",
 	Common: true,
+	Cuts:   true,
 	New:    func() evidence.Peeler { return stamped{} },
 }
 
