@@ -5,5 +5,4 @@
 CREATE INDEX event_bundle ON event (bundle);
 CREATE INDEX event_subject ON event (subject);
 CREATE INDEX event_source ON event (source, op);
-CREATE INDEX event_time ON event (t0);
 CREATE INDEX event_opaque ON event (action) WHERE action IN (14, 15, 16) -- contact, opaque, hold

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"time"
 	_ "time/tzdata" // --zone works on machines without a zone database
@@ -52,6 +53,18 @@ func (a *app) ingestCmd() *cobra.Command {
 	return c
 }
 
+// spareMemory has the garbage collector run seldom while there is little memory
+// in use: what ingest holds is small, and does not grow with the evidence. The
+// returned function puts things back.
+func spareMemory() (back func()) {
+	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(limit, 192<<20))
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
+}
+
 func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error {
 	db, err := timeline.Create(a.caseDir)
 	if err != nil {
@@ -61,6 +74,7 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 	if p != nil {
 		opt.Progress = p.show
 	}
+	defer spareMemory()()
 	res, err := ingest.Run(c.Context(), db, paths, opt)
 	p.clear()
 	// What was read is said when it is written for good.

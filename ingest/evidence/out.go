@@ -35,6 +35,7 @@ type Out struct {
 	seen    map[seenKey]bool
 	stands  map[timeline.Subject]*stands // nil without --covers
 	marks   int64                        // lines that a frame or a tool understood
+	saw     seenKey                      // the last one: mostly it is said again
 	events  int64
 	skipped int64
 	unnamed bool // some event fell to the claim or to source:<path>
@@ -225,8 +226,9 @@ func (o *Out) Seen(topic timeline.Topic) {
 // SeenFor says that the source speaks of the topic for a subject, in a log of
 // excerpts too: a daemon writes all that it does to the system log.
 func (o *Out) SeenFor(who timeline.Subject, topic timeline.Topic) {
-	if len(o.seen) < maxStreams {
-		o.seen[seenKey{who, topic}] = true
+	if key := (seenKey{who, topic}); key != o.saw && len(o.seen) < maxStreams {
+		o.seen[key] = true
+		o.saw = key
 	}
 }
 
@@ -300,5 +302,5 @@ func (o *Out) flush(rows int) {
 		return
 	}
 	o.err = o.sink(b)
-	*b = timeline.Batch{}
+	*b = timeline.Batch{Events: b.Events[:0], Links: b.Links[:0], Skips: b.Skips[:0], Ops: b.Ops[:0]}
 }

@@ -41,15 +41,21 @@ const (
 type pip struct {
 	op        *evidence.Op
 	phase     phase
-	indent    int             // of the lines that began the invocation; what stands deeper is of a build environment
-	got       map[string]bool // "action artifact" said already: some versions print each download twice
-	collected bool            // something was asked for that the environment did not have
-	ends      bool            // the output may end here: some invocations print no last line
+	indent    int           // of the lines that began the invocation; what stands deeper is of a build environment
+	got       map[said]bool // some versions print each download twice
+	collected bool          // something was asked for that the environment did not have
+	ends      bool          // the output may end here: some invocations print no last line
 
 	found found
 	asked *heldAsk  // a "Collecting x" that may be another program's
 	gems  []heldGem // "Successfully installed x-1" lines that may be a gem's
 	gem   bool      // the last line was RubyGems fetching something
+}
+
+// said is an event that an invocation has.
+type said struct {
+	action   timeline.Action
+	artifact string
 }
 
 // Line reads one line.
@@ -163,12 +169,12 @@ func (p *pip) End(how timeline.OpState, o *evidence.Out) {
 
 // once emits an event unless the invocation said the same before.
 func (p *pip) once(a timeline.Action, o *evidence.Out, it timeline.Item) {
-	key := a.String() + " " + it.Artifact
+	key := said{a, it.Artifact}
 	if p.got[key] {
 		return
 	}
 	if p.got == nil {
-		p.got = map[string]bool{}
+		p.got = map[said]bool{}
 	}
 	p.got[key] = true
 	o.Emit(a, p.op, it)
@@ -244,7 +250,7 @@ func (p *pip) saved(rest []byte, o *evidence.Out) evidence.Result {
 	p.current(o)
 	p.ends, p.collected = true, false
 	it := distItem(d)
-	if !p.got[timeline.Cached.String()+" "+it.Artifact] {
+	if !p.got[said{timeline.Cached, it.Artifact}] {
 		p.once(timeline.Download, o, it)
 	}
 	return evidence.Done
