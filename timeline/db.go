@@ -194,7 +194,7 @@ func (db *DB) migrate() error {
 }
 
 // tablesOfSource hold rows that belong to one source each.
-var tablesOfSource = []string{"event", "op", "link", "coverage", "expected", "skip", "claimed"}
+var tablesOfSource = []string{"event", "named", "op", "link", "coverage", "expected", "skip", "claimed"}
 
 // purge removes every source that was not finished, and its rows.
 func (db *DB) purge() error {

@@ -3,6 +3,5 @@
 -- costs a fraction of keeping them in order row by row. Without them every
 -- query is only slower.
 CREATE INDEX event_bundle ON event (bundle);
-CREATE INDEX event_subject ON event (subject);
 CREATE INDEX event_source ON event (source, op);
 CREATE INDEX event_opaque ON event (action) WHERE action IN (14, 15, 16) -- contact, opaque, hold

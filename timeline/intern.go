@@ -3,7 +3,6 @@ package timeline
 import (
 	"database/sql"
 	"errors"
-	"hash/maphash"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,11 +63,6 @@ type dictionaries struct {
 	bundles   dictionary[string]
 	singles   map[int64]int64 // bundles of one item, by the item
 
-	excerpts    *bulk
-	lastExcerpt int64
-	recent      [1 << 14]recentText
-	seed        maphash.Seed
-
 	itemDigests, bundleItems *bulk
 
 	key []byte // scratch
@@ -76,14 +70,6 @@ type dictionaries struct {
 }
 
 type itemKey struct{ artifact, ref, digests string }
-
-// recentText is an excerpt that was stored lately, at a place that its hash
-// gives. Most lines that repeat do so soon; that others are stored again costs
-// less than an index of all text.
-type recentText struct {
-	text string
-	id   int64
-}
 
 // open reads where the numbers go on; last returns the highest of a table.
 func (d *dictionaries) open(last func(table string) (int64, error)) error {
@@ -93,10 +79,8 @@ func (d *dictionaries) open(last func(table string) (int64, error)) error {
 	d.items = newDictionary[itemKey]("SELECT id FROM item WHERE artifact=? AND ref=? AND digests=?", "INSERT INTO item(id,artifact,ref,digests)")
 	d.bundles = newDictionary[string]("SELECT id FROM bundle WHERE items=?", "INSERT INTO bundle(id,items)")
 	d.singles = map[int64]int64{}
-	d.excerpts = newBulk("INSERT INTO excerpt(id,text)")
 	d.itemDigests = newBulk("INSERT OR IGNORE INTO item_digest(value,item,role)")
 	d.bundleItems = newBulk("INSERT INTO bundle_item(bundle,item)")
-	d.seed = maphash.MakeSeed()
 	for _, t := range []struct {
 		table string
 		last  *int64
@@ -107,7 +91,6 @@ func (d *dictionaries) open(last func(table string) (int64, error)) error {
 		{"artifact", &d.artifacts.last, &d.artifacts.whole},
 		{"item", &d.items.last, &d.items.whole},
 		{"bundle", &d.bundles.last, &d.bundles.whole},
-		{"excerpt", &d.lastExcerpt, new(bool)},
 	} {
 		var err error
 		if *t.last, err = last(t.table); err != nil {
@@ -120,7 +103,7 @@ func (d *dictionaries) open(last func(table string) (int64, error)) error {
 
 func (d *dictionaries) bulks() []*bulk {
 	return []*bulk{
-		d.subjects.rows, d.paths.rows, d.artifacts.rows, d.items.rows, d.itemDigests, d.bundles.rows, d.bundleItems, d.excerpts,
+		d.subjects.rows, d.paths.rows, d.artifacts.rows, d.items.rows, d.itemDigests, d.bundles.rows, d.bundleItems,
 	}
 }
 
@@ -144,16 +127,6 @@ func (w *writer) path(text string) (int64, error) {
 		err = w.put(w.paths.rows, id, text)
 	}
 	return id, err
-}
-
-func (w *writer) excerpt(text string) (int64, error) {
-	at := &w.recent[maphash.String(w.seed, text)%uint64(len(w.recent))]
-	if at.id != 0 && at.text == text {
-		return at.id, nil
-	}
-	w.lastExcerpt++
-	*at = recentText{text, w.lastExcerpt}
-	return at.id, w.put(w.excerpts, at.id, text)
 }
 
 func (w *writer) artifact(text string) (int64, error) {

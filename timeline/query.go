@@ -22,11 +22,11 @@ type Fact struct {
 }
 
 const factColumns = `e.id,e.action,u.kind,u.name,a.text,a.type,a.name,a.version,i.ref,i.digests,
-	e.t0,e.t1,e.clock,e.written,e.source,s.sha256,e.op,p.text,e.line,e.off,x.text`
+	e.t0,e.t1,e.clock,e.written,e.source,s.sha256,e.op,p.text,e.line,e.off,e.excerpt`
 
 const factJoins = ` JOIN source s ON s.id=e.source AND s.complete=1 JOIN subject u ON u.id=e.subject
 	JOIN item i ON i.id=b.item JOIN artifact a ON a.id=i.artifact
-	JOIN path p ON p.id=e.path JOIN excerpt x ON x.id=e.excerpt `
+	JOIN path p ON p.id=e.path `
 
 func (db *DB) facts(yield func(Fact) error, query string, args ...any) error {
 	rows, err := db.sql.Query(query, args...)

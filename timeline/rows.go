@@ -46,7 +46,7 @@ func readSources(ctx context.Context, q reading) ([]SourceRow, error) {
 // person claimed, by kind and id. Hosts of the inventory are not in it.
 func (db *DB) Subjects() ([]Subject, error) {
 	rows, err := db.sql.Query(`SELECT DISTINCT u.kind,u.name FROM subject u WHERE
-		EXISTS(SELECT 1 FROM event e JOIN source s ON s.id=e.source AND s.complete=1 WHERE e.subject=u.id)
+		u.id IN (SELECT n.subject FROM named n JOIN source s ON s.id=n.source AND s.complete=1)
 		OR u.id IN (SELECT c.subject FROM claimed c JOIN source s ON s.id=c.source AND s.complete=1)
 		OR u.id IN (SELECT c.subject FROM coverage c JOIN source s ON s.id=c.source AND s.complete=1)
 		ORDER BY u.kind,u.name`)
@@ -80,8 +80,8 @@ func (db *DB) Links(relations ...Relation) ([]LinkRow, error) {
 	for i, r := range relations {
 		args[i] = string(r)
 	}
-	rows, err := db.sql.Query(`SELECT l.source,s.sha256,l.relation,l.a,l.b,l.t0,l.t1,l.clock,l.written,p.text,l.line,l.off,x.text
-		FROM link l JOIN source s ON s.id=l.source AND s.complete=1 JOIN path p ON p.id=l.path JOIN excerpt x ON x.id=l.excerpt
+	rows, err := db.sql.Query(`SELECT l.source,s.sha256,l.relation,l.a,l.b,l.t0,l.t1,l.clock,l.written,p.text,l.line,l.off,l.excerpt
+		FROM link l JOIN source s ON s.id=l.source AND s.complete=1 JOIN path p ON p.id=l.path
 		WHERE l.relation IN (?`+strings.Repeat(",?", len(args)-1)+`) ORDER BY l.id`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read links: %w", err)
@@ -236,8 +236,8 @@ type SkipRow struct {
 
 // Skips returns what was not understood, in reading order.
 func (db *DB) Skips() ([]SkipRow, error) {
-	rows, err := db.sql.Query(`SELECT k.source,p.text,k.line,k.off,k.reason,x.text FROM skip k
-		JOIN source s ON s.id=k.source AND s.complete=1 JOIN path p ON p.id=k.path JOIN excerpt x ON x.id=k.excerpt ORDER BY k.rowid`)
+	rows, err := db.sql.Query(`SELECT k.source,p.text,k.line,k.off,k.reason,k.excerpt FROM skip k
+		JOIN source s ON s.id=k.source AND s.complete=1 JOIN path p ON p.id=k.path ORDER BY k.rowid`)
 	if err != nil {
 		return nil, fmt.Errorf("read skips: %w", err)
 	}

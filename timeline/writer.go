@@ -54,7 +54,7 @@ type writer struct {
 	pending int
 	inTx    bool
 
-	events, links, ops, skips *bulk
+	events, named, links, ops, skips *bulk
 	dictionaries
 
 	lastEvent int64
@@ -71,6 +71,7 @@ func newWriter(db *sql.DB, dir string) (*writer, error) {
 	w := &writer{
 		conn: conn, stmts: map[string]*sql.Stmt{},
 		events: newBulk("INSERT INTO event(id,source,action,subject,bundle,t0,t1,clock,written,op,path,line,off,excerpt)"),
+		named:  newBulk("INSERT OR IGNORE INTO named(source,subject)"),
 		links:  newBulk("INSERT INTO link(source,relation,a,b,t0,t1,clock,written,path,line,off,excerpt)"),
 		ops:    newBulk("INSERT OR REPLACE INTO op(source,number,parent,tool,command,state)"),
 		skips:  newBulk("INSERT INTO skip(source,path,line,off,reason,excerpt)"),
@@ -135,7 +136,7 @@ func (w *writer) close() error {
 }
 
 func (w *writer) bulks() []*bulk {
-	return append(w.dictionaries.bulks(), w.events, w.links, w.ops, w.skips)
+	return append(w.dictionaries.bulks(), w.events, w.named, w.links, w.ops, w.skips)
 }
 
 func (w *writer) begin() error {
@@ -250,6 +251,7 @@ type SourceWriter struct {
 	w      *writer
 	id     int64
 	events struct{ from, to int64 } // numbers of the first and last, 0 when there is none
+	named  map[int64]bool           // subjects of its events
 }
 
 // Begin starts a source; nothing of it is visible before Finish.
@@ -297,11 +299,11 @@ func (s *SourceWriter) write(b *Batch) error {
 		}
 	}
 	for _, k := range b.Skips {
-		path, text, err := s.origin(k.Origin)
+		path, err := s.w.path(k.Path)
 		if err != nil {
 			return err
 		}
-		if err := s.w.put(s.w.skips, s.id, path, k.Line, k.Offset, k.Reason, text); err != nil {
+		if err := s.w.put(s.w.skips, s.id, path, k.Line, k.Offset, k.Reason, k.Text); err != nil {
 			return err
 		}
 	}
@@ -345,24 +347,25 @@ func (s *SourceWriter) writeCoverage(b *Batch) error {
 	return nil
 }
 
-func (s *SourceWriter) origin(o Origin) (path, excerpt int64, err error) {
-	if path, err = s.w.path(o.Path); err != nil {
-		return 0, 0, err
-	}
-	excerpt, err = s.w.excerpt(o.Text)
-	return path, excerpt, err
-}
-
 func (s *SourceWriter) event(e *Event) error {
 	subject, err := s.w.subject(e.Subject)
 	if err != nil {
 		return err
 	}
+	if !s.named[subject] {
+		if len(s.named)%maxInterned == 0 {
+			s.named = map[int64]bool{}
+		}
+		s.named[subject] = true
+		if err := s.w.put(s.w.named, s.id, subject); err != nil {
+			return err
+		}
+	}
 	bundle, err := s.w.bundle(e.Items)
 	if err != nil {
 		return err
 	}
-	path, text, err := s.origin(e.Origin)
+	path, err := s.w.path(e.Path)
 	if err != nil {
 		return err
 	}
@@ -372,14 +375,14 @@ func (s *SourceWriter) event(e *Event) error {
 	}
 	s.events.to = s.w.lastEvent
 	return s.w.put(s.w.events, s.w.lastEvent, s.id, int64(e.Action), subject, bundle, end(e.Span.From), end(e.Span.To),
-		string(e.Span.Clock), e.Span.Written, e.Op, path, e.Line, e.Offset, text)
+		string(e.Span.Clock), e.Span.Written, e.Op, path, e.Line, e.Offset, e.Text)
 }
 
 func (s *SourceWriter) link(l *Link) error {
-	path, text, err := s.origin(l.Origin)
+	path, err := s.w.path(l.Path)
 	if err != nil {
 		return err
 	}
 	return s.w.put(s.w.links, s.id, string(l.Relation), l.From, l.To, end(l.Span.From), end(l.Span.To),
-		string(l.Span.Clock), l.Span.Written, path, l.Line, l.Offset, text)
+		string(l.Span.Clock), l.Span.Written, path, l.Line, l.Offset, l.Text)
 }
