@@ -1,6 +1,7 @@
 package matchers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -404,13 +405,18 @@ func (c *covers) conclude(res *Result) {
 			Fix: "read the incident's response order and its unknown facts",
 		})
 	}
+	said := make(map[string]bool, len(res.Gaps))
+	for _, g := range res.Gaps {
+		said[g.Subject] = true
+	}
 	for _, f := range res.Findings {
-		if f.Verdict == Unknown && !slices.ContainsFunc(res.Gaps, func(g Gap) bool { return g.Subject == f.Subject.String() }) {
+		if f.Verdict == Unknown && !said[f.Subject.String()] {
 			add(Gap{Subject: f.Subject.String(), Reason: "unplaced", Detail: f.Because, Fix: "bring evidence that answers it: the log of the same command with its versions, or the content of the image's digest"})
 		}
 	}
 	slices.SortFunc(res.Gaps, func(a, b Gap) int {
-		return strings.Compare(a.Subject+"\x00"+a.Channel+"\x00"+a.Source+"\x00"+a.Reason, b.Subject+"\x00"+b.Channel+"\x00"+b.Source+"\x00"+b.Reason)
+		return cmp.Or(strings.Compare(a.Subject, b.Subject), strings.Compare(a.Channel, b.Channel),
+			strings.Compare(a.Source, b.Source), strings.Compare(a.Reason, b.Reason), strings.Compare(a.Detail, b.Detail))
 	})
 	res.Complete = len(res.Gaps) == 0
 }

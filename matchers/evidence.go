@@ -80,17 +80,28 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 // sort orders what was read by what it says, not by when it was read: the same
 // evidence gives the same answer in any order.
 func (r *record) sort() {
-	text := fmt.Sprint
-	slices.SortStableFunc(r.links, func(a, b timeline.LinkRow) int {
-		return strings.Compare(text(a.From, a.Relation, a.To, a.Span), text(b.From, b.Relation, b.To, b.Span))
-	})
-	slices.SortStableFunc(r.coverage, func(a, b timeline.CoverageRow) int {
-		return strings.Compare(text(a.Subject, a.Topic, a.Span, a.Why), text(b.Subject, b.Topic, b.Span, b.Why))
-	})
+	sortBy(r.links, func(l timeline.LinkRow) string { return fmt.Sprint(l.From, l.Relation, l.To, l.Span) })
+	sortBy(r.coverage, func(c timeline.CoverageRow) string { return fmt.Sprint(c.Subject, c.Topic, c.Span, c.Why) })
 	// What says why evidence is missing comes before what says that it should be there.
-	slices.SortStableFunc(r.expected, func(a, b timeline.ExpectedRow) int {
-		return strings.Compare(text(a.Subject, a.Reason == "", a.Reason, a.Path, a.Detail), text(b.Subject, b.Reason == "", b.Reason, b.Path, b.Detail))
+	sortBy(r.expected, func(x timeline.ExpectedRow) string {
+		return fmt.Sprint(x.Subject, x.Reason == "", x.Reason, x.Path, x.Detail)
 	})
+}
+
+// sortBy sorts rows by a text that is made once for each.
+func sortBy[T any](rows []T, text func(T) string) {
+	type keyed struct {
+		key string
+		row T
+	}
+	all := make([]keyed, len(rows))
+	for i, r := range rows {
+		all[i] = keyed{text(r), r}
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int { return strings.Compare(a.key, b.key) })
+	for i := range all {
+		rows[i] = all[i].row
+	}
 }
 
 func (r *record) rest(db *timeline.DB) (err error) {

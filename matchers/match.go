@@ -31,6 +31,7 @@ type matching struct {
 	q        *question
 	r        *record
 	bySource map[int64]timeline.SourceRow
+	byHost   map[string][]timeline.InventoryRow
 	about    map[timeline.Subject]*about
 	clients  clientMap
 	holds    *contents
@@ -59,6 +60,10 @@ func decide(q *question, r *record) (*Result, error) {
 	m := &matching{q: q, r: r, bySource: map[int64]timeline.SourceRow{}, about: map[timeline.Subject]*about{}, ops: map[int64]map[int64]timeline.Op{}}
 	for _, s := range r.sources {
 		m.bySource[s.ID] = s
+	}
+	m.byHost = map[string][]timeline.InventoryRow{}
+	for _, row := range r.inventory {
+		m.byHost[row.Host] = append(m.byHost[row.Host], row)
 	}
 	m.clients = newClientMap(r.inventory)
 	m.holds = newContents(q, r)
@@ -181,9 +186,16 @@ func (m *matching) findings() *Result {
 		if d := a.Verdict.rank() - b.Verdict.rank(); d != 0 {
 			return d
 		}
-		return strings.Compare(a.Subject.String(), b.Subject.String())
+		return compareSubjects(a.Subject, b.Subject)
 	})
 	return res
+}
+
+func compareSubjects(a, b timeline.Subject) int {
+	if c := strings.Compare(string(a.Kind), string(b.Kind)); c != 0 {
+		return c
+	}
+	return strings.Compare(a.ID, b.ID)
 }
 
 // FindingID is the stable name of a subject's finding in an incident.
@@ -381,15 +393,13 @@ func (m *matching) inventoryOf(f *Finding) {
 	if f.Subject.Kind != timeline.Host {
 		return
 	}
-	for _, row := range m.r.inventory {
-		if row.Host == f.Subject.ID {
-			f.Owner, f.Service = row.Owner, row.Service
-			switch strings.ToLower(row.Egress) {
-			case "none", "no", "false":
-				f.Egress = "none"
-			case "yes", "any", "internet", "seen", "true":
-				f.Egress = "seen"
-			}
+	for _, row := range m.byHost[f.Subject.ID] {
+		f.Owner, f.Service = row.Owner, row.Service
+		switch strings.ToLower(row.Egress) {
+		case "none", "no", "false":
+			f.Egress = "none"
+		case "yes", "any", "internet", "seen", "true":
+			f.Egress = "seen"
 		}
 	}
 }
