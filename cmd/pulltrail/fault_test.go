@@ -226,10 +226,10 @@ func size(few, many int) int {
 // TestDeath has the process die in place of the k-th write.
 func TestDeath(t *testing.T) {
 	m := newMachine(t)
-	evidence := smallSources(t, size(60, 1000))
+	evidence := smallSources(t, size(16, 1000))
 	whole := filepath.Join(t.TempDir(), "case")
 	r := m.run(fault{kind: "w"}, "ingest", evidence, "--case", whole)
-	if r.code != exitOK || r.calls < size(60, 1000) {
+	if r.code != exitOK || r.calls < size(16, 1000) {
 		t.Fatalf("undisturbed: %d, %d writes: %s", r.code, r.calls, r.errors)
 	}
 	want := dumpOf(t, whole)
@@ -249,7 +249,7 @@ func TestDeath(t *testing.T) {
 func TestFailingSystem(t *testing.T) {
 	const eio, enospc = 5, 28
 	m := newMachine(t)
-	evidence := smallSources(t, size(40, 300))
+	evidence := smallSources(t, size(10, 300))
 	whole := filepath.Join(t.TempDir(), "case")
 	calls := map[string]int{}
 	for _, kind := range []string{"w", "r", "f"} {
