@@ -21,7 +21,7 @@ var argsThenShell = regexp.MustCompile(`^\|\d+ .*? (/\S*sh(?: -\w*o \w+| -\w+)*?
 // the step of a build log and the history of an image can be compared. These
 // are all "RUN pip install x":
 //
-//	[2/4] RUN --mount=type=cache,target=/root/.cache pip install x
+//	[2/4] RUN --mount=type=cache,target=/var/cache/pip pip install x
 //	RUN /bin/sh -c pip install x # buildkit
 //	RUN |1 VERSION=3 /bin/sh -c pip install x # buildkit
 //	/bin/sh -c pip install x

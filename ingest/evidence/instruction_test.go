@@ -4,7 +4,7 @@ import "testing"
 
 func TestInstruction(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"[2/4] RUN --mount=type=cache,target=/root/.cache pip install x", "RUN pip install x"},
+		{"[2/4] RUN --mount=type=cache,target=/var/cache/pip pip install x", "RUN pip install x"},
 		{"[app_release  2/11] RUN apt-get update     && apt-get install -y curl", "RUN apt-get update && apt-get install -y curl"},
 		{"RUN pip install x", "RUN pip install x"},
 		{"RUN /bin/sh -c pip install x # buildkit", "RUN pip install x"},
