@@ -13,8 +13,8 @@ var Dockerd = evidence.Format{
 	Name:   "dockerd",
 	Shape:  evidence.ToolShape,
 	Title:  "Docker daemon log",
-	Proves: "pulls with tag, digest and exact time, and that the daemon's log was read",
-	Cannot: "pulls by releases that log none (look for one known pull before trusting silence); what containers did",
+	Proves: "pulls with tag, digest and exact time; with --covers, where it shows at least one pull, that there were no others",
+	Cannot: "pulls by releases that log none: a log without any pull covers nothing; what containers did",
 	Doc:    "https://docs.docker.com/engine/daemon/logs/",
 	Sample: "written by hand after the daemon's source",
 	Starts: []string{`time="`, `{"`},
@@ -42,9 +42,7 @@ func (d *dockerd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 			d.known = d.known || says(l.Text, w)
 		}
 	}
-	if d.known {
-		o.SeenFor(o.Subject(), timeline.Images)
-	} else if !pulled {
+	if !d.known && !pulled {
 		return evidence.Miss
 	}
 	if !pulled || !d.line.parse(l.Text) || string(d.line.msg) != "image pulled" {
@@ -52,6 +50,9 @@ func (d *dockerd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	if item, ok := image(string(d.line.remote), string(d.line.digest)); ok {
 		d.line.event(o, timeline.Pull, item)
+		// Older releases log no pulls: only a log that shows one speaks of pulls,
+		// so that its silence about others means something.
+		o.SeenFor(o.Subject(), timeline.Images)
 	}
 	return evidence.Done
 }
