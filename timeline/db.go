@@ -20,8 +20,9 @@ var schema string
 //go:embed indexes.sql
 var indexes string
 
-// schemaVersion is stored in PRAGMA user_version.
-const schemaVersion = 1
+// schemaVersion is stored in PRAGMA user_version. It grows with each release
+// that changes schema.sql.
+const schemaVersion = 2
 
 // minSQLite is the first SQLite without the WAL-reset bug that could lose
 // pages when two connections checkpoint at once
@@ -108,7 +109,7 @@ func Open(dir string) (*DB, error) {
 	}
 	if version != schemaVersion {
 		db.Close()
-		return nil, fmt.Errorf("open case %s: its format is version %d, this program reads version %d", dir, version, schemaVersion)
+		return nil, otherVersion(dir, version)
 	}
 	return db, nil
 }
@@ -190,7 +191,13 @@ func (db *DB) migrate() error {
 		}
 		return nil
 	}
-	return fmt.Errorf("open case %s: its format is version %d, this program writes version %d", db.dir, version, schemaVersion)
+	return otherVersion(db.dir, version)
+}
+
+// otherVersion says what to do with a case that another release made.
+func otherVersion(dir string, version int) error {
+	return fmt.Errorf("open case %s: its timeline has version %d, this program reads version %d: "+
+		"use the release that made it, or ingest the evidence again into a new case (--case DIR)", dir, version, schemaVersion)
 }
 
 // tablesOfSource hold rows that belong to one source each.

@@ -1,4 +1,4 @@
--- The timeline of a case, version 1. Times are nanoseconds since 1970 UTC;
+-- The timeline of a case. Times are nanoseconds since 1970 UTC;
 -- NULL in t0 or t1 means that the end is unknown. A source and everything it
 -- proves is visible through the views once it is complete.
 
