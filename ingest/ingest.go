@@ -32,6 +32,7 @@ type Options struct {
 	Subject timeline.Subject // --subject
 	Zone    *time.Location   // --zone
 	Covers  timeline.Span    // --covers
+	Store   string           // --store: where the secrets that a list names are kept
 	Format  string           // --format
 	Parser  string           // version of the program
 	Command string           // the command line, for the record
@@ -220,6 +221,9 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 	if !g.opt.Subject.IsZero() {
 		info.Claim, info.Explicit = g.opt.Subject.String(), true
 	}
+	if g.opt.Store != "" && !info.Explicit {
+		info.Claim, info.Explicit = g.opt.Store, true
+	}
 	if g.opt.Zone != nil {
 		info.Zone = g.opt.Zone.String()
 	}
@@ -296,7 +300,7 @@ func (g *ingester) unreadable(info timeline.SourceInfo, why string) (File, error
 	}
 	info.State, info.Why, info.Format = timeline.Unread, why, "unknown"
 	info.First, info.Last = timeline.Beginning, timeline.Forever
-	if info.Explicit {
+	if !g.opt.Subject.IsZero() {
 		if err := w.Write(&timeline.Batch{Claimed: []timeline.Subject{g.opt.Subject}}); err != nil {
 			return File{}, errors.Join(err, w.Discard())
 		}

@@ -224,6 +224,7 @@ func (s *source) newLog(at where) *log {
 	times := evidence.Times{Zone: s.g.opt.Zone, Covers: s.g.opt.Covers}
 	r := s.g.machine.NewReading(at.path, claim, base, times, s.w.Write)
 	r.StartOps(s.ops)
+	r.Store = s.g.opt.Store
 	return &log{path: at.path, reading: r}
 }
 

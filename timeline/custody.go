@@ -38,6 +38,7 @@ const (
 	ActOpened      = "opened"      // what could not be opened before holds bytes that the timeline has
 	ActKeep        = "keep"        // the bytes of a file were kept in the case
 	ActInventory   = "inventory"   // the inventory was set
+	ActDecision    = "decision"    // somebody said something of a credential, a subject or a finding
 	ActInterrupted = "interrupted" // what was recorded after entry After never came into the timeline
 )
 
@@ -63,6 +64,7 @@ type Entry struct {
 	Program  string     `json:"program,omitempty"` // version
 	After    int64      `json:"after,omitempty"`   // of interrupted
 	Cut      int64      `json:"cut,omitempty"`     // of interrupted: bytes of an unfinished line that were removed
+	Decision string     `json:"decision,omitempty"`
 }
 
 // Identity is what a source is known by: content and claim, or the path of

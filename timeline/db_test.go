@@ -60,6 +60,8 @@ func batch(host string) *Batch {
 		Skips:    []Skip{{Reason: "r", Origin: at}},
 		Ops:      []Op{{Number: 1, Tool: "pip", State: OpDone}},
 		Claimed:  []Subject{s},
+
+		Credentials: []Credential{{Subject: s, Name: "NPM_TOKEN", Origin: at}},
 	}
 }
 

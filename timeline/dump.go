@@ -73,6 +73,20 @@ func (db *DB) dumpRest(add func(...string)) error {
 	for _, k := range skips {
 		add("skip", fmt.Sprintf("%s:%d", escape(k.Path), k.Line), k.Reason)
 	}
+	credentials, err := db.Credentials()
+	if err != nil {
+		return err
+	}
+	for _, c := range credentials {
+		add("credential", c.Credential.notation(), fmt.Sprintf("%s:%d", escape(c.Path), c.Line))
+	}
+	decisions, err := db.Decisions()
+	if err != nil {
+		return err
+	}
+	for i, d := range decisions {
+		add("decision", fmt.Sprintf("%06d", i+1), d.notation())
+	}
 	subjects, err := db.Subjects()
 	if err != nil {
 		return err

@@ -112,6 +112,36 @@ CREATE TABLE inventory (
 ) STRICT;
 CREATE TABLE mirror (prefix TEXT PRIMARY KEY, upstream TEXT NOT NULL, file TEXT NOT NULL, line INTEGER NOT NULL) STRICT;
 
+-- What lists say of secrets: names and dates, never a value. One row for each
+-- record of a secret. Times are NULL and texts '' where the record is silent.
+CREATE TABLE credential (
+  source INTEGER NOT NULL REFERENCES source,
+  subject INTEGER NOT NULL REFERENCES subject, -- whose evidence it is
+  store TEXT NOT NULL,       -- where it is kept: github:acme/api, aws:123456789012, litellm:proxy; '' in the subject itself
+  name TEXT NOT NULL, part TEXT NOT NULL, -- part: one of several that go by the name
+  class TEXT NOT NULL,       -- as the record proves it
+  owner TEXT NOT NULL, provider TEXT NOT NULL, alias TEXT NOT NULL, team TEXT NOT NULL, customer TEXT NOT NULL,
+  created INTEGER, updated INTEGER, used INTEGER, expires INTEGER,
+  listed INTEGER,            -- when the list was made, as it says itself
+  state TEXT NOT NULL CHECK (state IN ('','active','inactive')),
+  path INTEGER NOT NULL REFERENCES path, line INTEGER NOT NULL, off INTEGER NOT NULL, excerpt TEXT NOT NULL
+) STRICT;
+CREATE INDEX credential_source ON credential (source);
+
+-- What people said of credentials, subjects and findings: rows are only added.
+CREATE TABLE decision (
+  id INTEGER PRIMARY KEY,
+  act TEXT NOT NULL CHECK (act IN ('rotated','waived','stopped','same','disposed')),
+  about TEXT NOT NULL,       -- name of a credential, or kind:id of a subject
+  at INTEGER, until INTEGER, -- when it was done; when a waiver ends
+  who TEXT NOT NULL, value TEXT NOT NULL, reason TEXT NOT NULL,
+  incident TEXT NOT NULL,    -- '' for every one
+  said INTEGER NOT NULL,     -- when it was said
+  command TEXT NOT NULL, program TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER decision_stays BEFORE UPDATE ON decision BEGIN SELECT RAISE(ABORT, 'decisions are only added'); END;
+CREATE TRIGGER decision_is_kept BEFORE DELETE ON decision BEGIN SELECT RAISE(ABORT, 'decisions are only added'); END;
+
 -- Views for people: pulltrail sql, Datasette, the sqlite3 shell.
 
 -- Events, one row for each thing an event names; times as RFC 3339 UTC.
@@ -162,3 +192,20 @@ SELECT s.path AS source, p.text AS path, k.line, k.reason, k.excerpt AS text
 FROM skip k JOIN source s ON s.id = k.source AND s.complete = 1 JOIN path p ON p.id = k.path
 UNION ALL
 SELECT path, path, 0, why, '' FROM source WHERE complete = 1 AND state <> 'read';
+
+-- Secrets by name, as lists have them.
+CREATE VIEW credentials AS
+SELECT c.name, c.part, c.class, c.store, u.kind AS subject_kind, u.name AS subject, c.owner, c.provider, c.alias, c.team, c.customer,
+       strftime('%Y-%m-%dT%H:%M:%SZ', c.created / 1000000000, 'unixepoch') AS created,
+       strftime('%Y-%m-%dT%H:%M:%SZ', c.updated / 1000000000, 'unixepoch') AS updated,
+       strftime('%Y-%m-%dT%H:%M:%SZ', c.used / 1000000000, 'unixepoch') AS used,
+       strftime('%Y-%m-%dT%H:%M:%SZ', c.expires / 1000000000, 'unixepoch') AS expires,
+       c.state, p.text AS path, c.line
+FROM credential c JOIN source s ON s.id = c.source AND s.complete = 1 JOIN subject u ON u.id = c.subject JOIN path p ON p.id = c.path;
+
+-- Who said what, in the order it was said.
+CREATE VIEW decisions AS
+SELECT id, act, about, strftime('%Y-%m-%dT%H:%M:%SZ', at / 1000000000, 'unixepoch') AS at,
+       strftime('%Y-%m-%dT%H:%M:%SZ', until / 1000000000, 'unixepoch') AS until, who, value, reason, incident,
+       strftime('%Y-%m-%dT%H:%M:%SZ', said / 1000000000, 'unixepoch') AS said
+FROM decision;

@@ -32,7 +32,7 @@ const (
 
 // Checked is one thing that Verify looked at.
 type Checked struct {
-	What    string  `json:"what"` // log, source, original, kept, inventory
+	What    string  `json:"what"` // log, source, decision, original, kept, inventory
 	Outcome Outcome `json:"outcome"`
 	State   string  `json:"state"` // one word or two
 	Path    string  `json:"path,omitempty"`
@@ -74,6 +74,8 @@ type verifier struct {
 	good      map[string]bool  // hashes whose bytes are kept and whole
 	originals map[string]bool  // by path, size and hash: files read by several sources
 	void      []Entry          // recorded, and never came into the timeline
+	decided   []Entry          // decisions that the log says are in the timeline
+	decisions []Decision
 }
 
 // Verify checks a case without changing it: the chain of its custody log, the
@@ -98,6 +100,9 @@ func (db *DB) Verify(ctx context.Context) (*Verification, error) {
 	if x.v.Sources, err = readSources(ctx, tx); err != nil {
 		return nil, err
 	}
+	if x.decisions, err = readDecisions(tx); err != nil {
+		return nil, err
+	}
 	// The log is read after the timeline: what a writer adds meanwhile is ahead.
 	if x.log, err = ReadCustody(db.dir); err != nil {
 		return nil, err
@@ -107,6 +112,7 @@ func (db *DB) Verify(ctx context.Context) (*Verification, error) {
 	x.checkLog()
 	x.replay()
 	x.checkSources()
+	x.checkDecisions()
 	if err := x.checkKept(); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
@@ -151,6 +157,8 @@ func (x *verifier) replay() {
 			x.void = append(x.void, e)
 		case e.Action == ActInventory:
 			x.inventory = &e
+		case e.Action == ActDecision:
+			x.decided = append(x.decided, e)
 		default:
 			for _, id := range e.Replaces {
 				delete(x.stands, id)

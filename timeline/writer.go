@@ -18,6 +18,8 @@ type Batch struct {
 	Skips    []Skip
 	Ops      []Op
 	Claimed  []Subject
+
+	Credentials []Credential
 }
 
 // SourceInfo describes one piece of evidence.
@@ -307,6 +309,11 @@ func (s *SourceWriter) write(b *Batch) error {
 			return err
 		}
 	}
+	for i := range b.Credentials {
+		if err := s.credential(&b.Credentials[i]); err != nil {
+			return err
+		}
+	}
 	return s.writeCoverage(b)
 }
 
@@ -352,7 +359,8 @@ func (s *SourceWriter) event(e *Event) error {
 	if err != nil {
 		return err
 	}
-	if !s.named[subject] {
+	// Who only keeps secrets and has no name is nobody who could have met a release.
+	if !s.named[subject] && (e.Action != Hold || e.Subject.Kind != Source) {
 		if len(s.named)%maxInterned == 0 {
 			s.named = map[int64]bool{}
 		}

@@ -18,6 +18,9 @@ type Out struct {
 	Times Times
 	// Claim is what --subject said; zero when nothing did.
 	Claim timeline.Subject
+	// Store is where the secrets that a list names are kept, as the person who
+	// reads it says; "" when nobody did.
+	Store string
 
 	path    string
 	line    *Line
@@ -271,6 +274,27 @@ func (o *Out) Hold(names ...string) {
 	}
 }
 
+// Credential records what a list says of a secret, and that the subject of the
+// current line holds it. Values are never passed.
+func (o *Out) Credential(c timeline.Credential) {
+	if c.Name = Redact(Clean(c.Name)); c.Name == "" {
+		return
+	}
+	if c.Subject.IsZero() {
+		c.Subject = o.Subject()
+	}
+	if c.Store == "" {
+		c.Store = o.Store
+	}
+	o.Event(timeline.Event{Action: timeline.Hold, Subject: c.Subject, Items: []timeline.Item{{Artifact: "secret:" + c.Name}}})
+	c.Subject, c.Origin = o.named(c.Subject), o.origin()
+	for _, text := range []*string{&c.Store, &c.Part, &c.Class, &c.Owner, &c.Provider, &c.Alias, &c.Team, &c.Customer} {
+		*text = Redact(Clean(*text))
+	}
+	o.batch.Credentials = append(o.batch.Credentials, c)
+	o.flush(flushRows)
+}
+
 // Cover records what the source covers.
 func (o *Out) Cover(c timeline.Coverage) {
 	c.Subject, c.Why = o.named(c.Subject), Redact(Clean(c.Why))
@@ -298,9 +322,9 @@ func (o *Out) SetLine(no, off int64, text []byte) {
 
 func (o *Out) flush(rows int) {
 	b := &o.batch
-	if len(b.Events)+len(b.Links)+len(b.Skips)+len(b.Ops) < rows || o.err != nil {
+	if len(b.Events)+len(b.Links)+len(b.Skips)+len(b.Ops)+len(b.Credentials) < rows || o.err != nil {
 		return
 	}
 	o.err = o.sink(b)
-	*b = timeline.Batch{Events: b.Events[:0], Links: b.Links[:0], Skips: b.Skips[:0], Ops: b.Ops[:0]}
+	*b = timeline.Batch{Events: b.Events[:0], Links: b.Links[:0], Skips: b.Skips[:0], Ops: b.Ops[:0], Credentials: b.Credentials[:0]}
 }
