@@ -98,26 +98,6 @@ var mentions = func() (table [128][]mention) {
 	return table
 }()
 
-// suspect looks for the mentions in a text. A text that is not ASCII may spell
-// them in other letters, and is suspected of everything.
-func suspect(s string) (found suspicion) {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= 0x80 {
-			return suspectAll
-		}
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		for _, m := range mentions[c] {
-			if rest := s[i:]; found&m.of == 0 && len(rest) >= len(m.word) && rest[1]|0x20 == m.word[1]|0x20 && strings.EqualFold(rest[:len(m.word)], m.word) {
-				found |= m.of
-			}
-		}
-	}
-	return found
-}
-
 func redact(s string, of suspicion) string {
 	if of&suspectKey != 0 {
 		s = keyBlock.ReplaceAllString(s, hidden)

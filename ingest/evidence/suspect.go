@@ -1,0 +1,93 @@
+package evidence
+
+import "strings"
+
+// seconds holds for each first byte of a mention the second bytes that are
+// possible, by their last five bits: few bytes of a text pass.
+var seconds = func() (table [128]uint32) {
+	for c, all := range mentions {
+		for _, m := range all {
+			table[c] |= 1 << (m.word[1] & 31)
+		}
+	}
+	return table
+}()
+
+// suspect looks for the mentions in a text. A text that is not ASCII may spell
+// them in other letters, and is suspected of everything. Package names are full
+// of "key" and "token", and words end in "sk-": where what stands around a
+// mention shows that no pattern matches, none is tried.
+func suspect(s string) (found suspicion) {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 0x80 {
+			return suspectAll
+		}
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		if i+1 == len(s) || seconds[c]>>(s[i+1]&31)&1 == 0 {
+			continue
+		}
+		for _, m := range mentions[c] {
+			if rest := s[i:]; found&m.of == 0 && len(rest) >= len(m.word) && strings.EqualFold(rest[:len(m.word)], m.word) && m.likely(s, i) {
+				found |= m.of
+			}
+		}
+	}
+	return found
+}
+
+// likely reports whether the patterns of a mention can match around the one at
+// s[i].
+func (m *mention) likely(s string, i int) bool {
+	switch m.of {
+	case suspectField:
+		return fieldAt(s, i, i+len(m.word))
+	case suspectShape: // each pattern begins at the border of a word
+		if strings.HasPrefix(m.word, "k_") {
+			i-- // [srp]k_live_
+		}
+		return i == 0 || i > 0 && !wordByte(s[i-1])
+	case suspectArgs: // a flag follows, or the word "password"
+		for i++; i+1 < len(s); i++ {
+			if c := s[i+1]; blank(s[i]) && (c == '-' || c|0x20 == 'p') {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// fieldAt reports whether the name that holds s[from:to] has a value: it stands
+// before "=" or ":", or it is a flag and ends at a blank.
+func fieldAt(s string, from, to int) bool {
+	for to < len(s) && (wordByte(s[to]) || s[to] == '.' || s[to] == '-') {
+		to++
+	}
+	if to == len(s) {
+		return false
+	}
+	if blank(s[to]) {
+		for from > 0 && (wordByte(s[from-1]) || s[from-1] == '-') {
+			from--
+		}
+		if from > 0 && s[from] == '-' && blank(s[from-1]) {
+			return true
+		}
+	} else if s[to] == '"' || s[to] == '\'' {
+		to++
+	}
+	for to < len(s) && blank(s[to]) {
+		to++
+	}
+	return to < len(s) && (s[to] == '=' || s[to] == ':')
+}
+
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}
+
+// blank is what \s of a pattern matches.
+func blank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' && c != '\v' }
