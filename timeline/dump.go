@@ -94,5 +94,5 @@ func (db *DB) dumpRest(add func(...string)) error {
 	for _, s := range subjects {
 		add("subject", escape(s.String()))
 	}
-	return nil
+	return db.dumpVerdicts(add)
 }

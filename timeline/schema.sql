@@ -142,6 +142,31 @@ CREATE TABLE decision (
 CREATE TRIGGER decision_stays BEFORE UPDATE ON decision BEGIN SELECT RAISE(ABORT, 'decisions are only added'); END;
 CREATE TRIGGER decision_is_kept BEFORE DELETE ON decision BEGIN SELECT RAISE(ABORT, 'decisions are only added'); END;
 
+-- What the matched revisions of incidents say, one fact a line.
+CREATE TABLE revision (sha256 TEXT PRIMARY KEY, incident TEXT NOT NULL, says TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+-- What was answered: one row each time an incident was matched and the answer
+-- was another one than the time before. Nothing of it is ever changed.
+CREATE TABLE answer (
+  id INTEGER PRIMARY KEY, incident TEXT NOT NULL,
+  revision TEXT NOT NULL REFERENCES revision,
+  at       INTEGER NOT NULL, -- when it was matched
+  program  TEXT NOT NULL,
+  complete INTEGER NOT NULL, sources INTEGER NOT NULL, subjects INTEGER NOT NULL,
+  sum      TEXT NOT NULL     -- of all that was answered: the same again is not stored
+) STRICT;
+CREATE INDEX answer_incident ON answer (incident);
+
+-- The verdicts of an answer that differ from those of the answer before it, of
+-- the same incident. A verdict '' says that the subject has none any more.
+CREATE TABLE verdict (
+  answer INTEGER NOT NULL REFERENCES answer, subject TEXT NOT NULL,
+  verdict TEXT NOT NULL, rule TEXT NOT NULL, because TEXT NOT NULL, artifact TEXT NOT NULL,
+  channels TEXT NOT NULL,    -- channel=verdict, blanks between
+  origins  TEXT NOT NULL     -- lines it stands on: first 12 digits of the source's SHA-256, path:line
+) STRICT;
+CREATE INDEX verdict_answer ON verdict (answer);
+
 -- Views for people: pulltrail sql, Datasette, the sqlite3 shell.
 
 -- Events, one row for each thing an event names; times as RFC 3339 UTC.
@@ -209,3 +234,17 @@ SELECT id, act, about, strftime('%Y-%m-%dT%H:%M:%SZ', at / 1000000000, 'unixepoc
        strftime('%Y-%m-%dT%H:%M:%SZ', until / 1000000000, 'unixepoch') AS until, who, value, reason, incident,
        strftime('%Y-%m-%dT%H:%M:%SZ', said / 1000000000, 'unixepoch') AS said
 FROM decision;
+
+-- Verdicts as they were answered last, by incident.
+CREATE VIEW verdicts AS
+SELECT incident, revision, answered, subject, verdict, rule, because, artifact, channels, origins FROM (
+  SELECT a.incident, a.revision, strftime('%Y-%m-%dT%H:%M:%SZ', a.at / 1000000000, 'unixepoch') AS answered, v.*,
+         max(v.answer) OVER (PARTITION BY a.incident, v.subject) AS newest
+  FROM verdict v JOIN answer a ON a.id = v.answer)
+WHERE answer = newest AND verdict <> '';
+
+-- How the verdict of each subject changed from answer to answer.
+CREATE VIEW verdict_changes AS
+SELECT v.answer AS run, a.incident, v.subject, strftime('%Y-%m-%dT%H:%M:%SZ', a.at / 1000000000, 'unixepoch') AS answered,
+       substr(a.revision, 1, 12) AS revision, v.verdict, v.rule, v.because, v.origins
+FROM verdict v JOIN answer a ON a.id = v.answer;

@@ -56,7 +56,7 @@ type writer struct {
 	pending int
 	inTx    bool
 
-	events, named, links, ops, skips *bulk
+	events, named, links, ops, skips, verdicts *bulk
 	dictionaries
 
 	lastEvent int64
@@ -77,6 +77,8 @@ func newWriter(db *sql.DB, dir string) (*writer, error) {
 		links:  newBulk("INSERT INTO link(source,relation,a,b,t0,t1,clock,written,path,line,off,excerpt)"),
 		ops:    newBulk("INSERT OR REPLACE INTO op(source,number,parent,tool,command,state)"),
 		skips:  newBulk("INSERT INTO skip(source,path,line,off,reason,excerpt)"),
+
+		verdicts: newBulk("INSERT INTO verdict(answer,subject,verdict,rule,because,artifact,channels,origins)"),
 	}
 	if err := w.start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open case: %w", err), conn.Close())
@@ -138,7 +140,7 @@ func (w *writer) close() error {
 }
 
 func (w *writer) bulks() []*bulk {
-	return append(w.dictionaries.bulks(), w.events, w.named, w.links, w.ops, w.skips)
+	return append(w.dictionaries.bulks(), w.events, w.named, w.links, w.ops, w.skips, w.verdicts)
 }
 
 func (w *writer) begin() error {

@@ -21,7 +21,10 @@ func (a *app) matchCmd() *cobra.Command {
 
 Exit codes: 0 every subject clear and the evidence complete, 3 nothing found but
 the evidence is not complete, 10 some subject exposed or pulled, 11 some
-possible and none stronger.`,
+possible and none stronger.
+
+The verdicts are stored in the case, when they are others than the time before:
+'pulltrail diff INCIDENT' says what changed and why.`,
 		Args: oneIncident,
 		RunE: func(_ *cobra.Command, args []string) error {
 			res, err := a.answer(args[0])
@@ -42,6 +45,7 @@ possible and none stronger.`,
 			if err := errors.Join(err, out.Flush()); err != nil {
 				return err
 			}
+			a.store(res)
 			return verdictCode(res)
 		},
 	}

@@ -22,7 +22,9 @@ Views for people:
   subjects   hosts, containers, jobs, images, clients with their number of events
   sources    what was read, and how well
   links      relations between identities
-  gaps       what could not be understood, with the reason`,
+  gaps       what could not be understood, with the reason
+  verdicts   what each incident was answered with last
+  verdict_changes  how verdicts changed from answer to answer`,
 		Args: wants("one statement in quotes, such as 'SELECT * FROM gaps'", cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			db, err := timeline.Open(a.caseDir)

@@ -1,0 +1,223 @@
+package matchers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pulltrail/timeline"
+)
+
+// said is one fact of an incident, as the revisions of it are compared.
+type said struct {
+	kind    string // window, version, safe, file, tag, moving-tag, digest, ref, commit, safe-commit, indicator, list, vendor, engine
+	channel string // "" for what belongs to none
+	name    string // package, repository or action
+	value   string
+	cite    string // where it was read, and whether it is disputed: no part of the comparison of values
+}
+
+// line is the fact in the form that the case stores.
+func (s said) line() string {
+	return strings.Join([]string{s.kind, s.channel, s.name, s.value, s.cite}, "\t")
+}
+
+// Says lists what decides in an incident, one fact a line, sorted: windows,
+// versions, tags, digests, commits, indicators, and which lists are whole. Two
+// revisions that say the same answer the same.
+func (inc *Incident) Says() string {
+	var lines []string
+	for _, s := range inc.facts() {
+		lines = append(lines, s.line())
+	}
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), "\n")
+}
+
+func (inc *Incident) facts() []said {
+	q := &question{inc: inc}
+	cite := func(c Cite) string {
+		if c.Disputed {
+			return q.cite(c) + ", disputed"
+		}
+		return q.cite(c)
+	}
+	var out []said
+	add := func(kind, channel, name, value string, c Cite) {
+		out = append(out, said{kind, channel, name, value, cite(c)})
+	}
+	for _, c := range inc.Channels {
+		for i := range c.Windows {
+			add("window", c.Name, "", windowText(&c.Windows[i]), c.Windows[i].Cite)
+		}
+	}
+	for _, p := range inc.Packages {
+		for _, v := range p.Versions {
+			add("version", p.Channel, p.PURL, v, p.Cite)
+		}
+		for _, v := range p.Safe {
+			add("safe version", p.Channel, p.PURL, v, p.Cite)
+		}
+		for _, f := range p.Files {
+			add("file", p.Channel, p.PURL, f.Name+" sha256:"+f.SHA256, p.Cite)
+		}
+	}
+	inc.factsOfImages(add)
+	for _, in := range inc.Indicators {
+		if in.Type != "context" {
+			add("indicator", "", "", in.Type+" "+in.Value, in.Cite)
+		}
+	}
+	for _, e := range inc.Engines {
+		add("engine", "", e.PURL, e.Affected, e.Cite)
+	}
+	whole := inc.Complete
+	for _, l := range []struct {
+		name string
+		is   bool
+	}{{"versions", whole.Versions}, {"tags", whole.Tags}, {"digests", whole.Digests}, {"commits", whole.Commits}} {
+		if l.is {
+			out = append(out, said{kind: "list", value: "of " + l.name + " is complete"})
+		}
+	}
+	return out
+}
+
+func (inc *Incident) factsOfImages(add func(kind, channel, name, value string, c Cite)) {
+	for _, im := range inc.Images {
+		for _, t := range im.Tags {
+			add("tag", im.Channel, im.Repository, t, im.Cite)
+		}
+		for _, t := range im.MovingTags {
+			add("moving tag", im.Channel, im.Repository, t, im.Cite)
+		}
+		for _, d := range im.Digests {
+			add("digest", im.Channel, im.Repository, strings.TrimSpace(d.Digest+" "+string(d.Role)), im.Cite)
+		}
+	}
+	for _, a := range inc.Actions {
+		for _, r := range a.Refs {
+			add("ref", a.Channel, a.Repository, r, a.Cite)
+		}
+		for _, c := range a.Commits {
+			add("commit", a.Channel, a.Repository, c, a.Cite)
+		}
+		for _, c := range a.SafeCommits {
+			add("safe commit", a.Channel, a.Repository, c, a.Cite)
+		}
+	}
+}
+
+// parseSays reads what Says wrote.
+func parseSays(text string) []said {
+	var out []said
+	for line := range strings.Lines(text) {
+		w := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(w) == 5 {
+			out = append(out, said{w[0], w[1], w[2], w[3], w[4]})
+		}
+	}
+	return out
+}
+
+// IncidentChange is one fact that one revision says and the other does not.
+type IncidentChange struct {
+	Added   bool   // the later revision says it
+	Kind    string // window, version, tag, moving tag, digest, …
+	Channel string
+	Name    string // package, repository or action
+	Value   string
+	Cite    string // where it was read
+}
+
+// String prints "the window of pypi, 2026-10-21 11:39:00 to 14:20:59 UTC".
+func (c IncidentChange) String() string {
+	s := "the " + c.Kind
+	if c.Name != "" {
+		s += " of " + c.Name
+	} else if c.Channel != "" {
+		s += " of " + c.Channel
+	}
+	if c.Kind == "list" {
+		return fmt.Sprintf("%s %s", s, c.Value)
+	}
+	return s + ", " + c.Value
+}
+
+// changesOf compares two revisions. A fact that is only cited otherwise is the
+// same, unless it became or ceased to be disputed.
+func changesOf(before, after string) []IncidentChange {
+	key := func(s said) said {
+		disputed := strings.HasSuffix(s.cite, ", disputed")
+		if s.cite = ""; disputed {
+			s.cite = "disputed"
+		}
+		return s
+	}
+	was, is := map[said]bool{}, map[said]bool{}
+	for _, s := range parseSays(before) {
+		was[key(s)] = true
+	}
+	for _, s := range parseSays(after) {
+		is[key(s)] = true
+	}
+	var out []IncidentChange
+	list := func(all []said, other map[said]bool, added bool) {
+		for _, s := range all {
+			if !other[key(s)] {
+				out = append(out, IncidentChange{added, s.kind, s.channel, s.name, s.value, s.cite})
+			}
+		}
+	}
+	list(parseSays(before), is, false)
+	list(parseSays(after), was, true)
+	return out
+}
+
+// stored is the finding in the form that the case stores: what it says, the
+// channels, and the first lines that it stands on.
+func stored(f *Finding) timeline.VerdictRow {
+	row := timeline.VerdictRow{
+		Subject: f.Subject.String(), Verdict: string(f.Verdict), Rule: f.Rule, Because: f.Because, Artifact: f.Artifact,
+	}
+	channels := make([]string, 0, len(f.Channels))
+	for c, v := range f.Channels {
+		channels = append(channels, c+"="+string(v))
+	}
+	slices.Sort(channels)
+	row.Channels = strings.Join(channels, " ")
+	var b strings.Builder
+	for i := range f.Evidence[:min(len(f.Evidence), maxOrigins)] {
+		e := &f.Evidence[i]
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%.12s %s:%d", e.SHA256, e.Path, e.Line)
+	}
+	row.Origins = b.String()
+	return row
+}
+
+// maxOrigins is how many lines of a finding are stored: the one that decides,
+// and the next; 'explain' has them all.
+const maxOrigins = 5
+
+// Store appends an answer to the case, for Compare to find later. The same
+// answer as the one before changes nothing. program is the version, command the
+// line that was run.
+func Store(db *timeline.DB, r *Result, program, command string) error {
+	rows := make([]timeline.VerdictRow, len(r.Findings))
+	for i := range r.Findings {
+		rows[i] = stored(&r.Findings[i])
+	}
+	a := answerOf(r)
+	a.Program = program
+	_, err := db.StoreAnswer(&a, rows, command)
+	return err
+}
+
+func answerOf(r *Result) timeline.AnswerRow {
+	return timeline.AnswerRow{
+		Incident: r.Incident.ID, Revision: r.Incident.Revision, Says: r.Incident.Says(), Complete: r.Complete, Sources: len(r.Sources),
+	}
+}
