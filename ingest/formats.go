@@ -34,6 +34,7 @@ var Formats = []evidence.Format{
 	frame.DockerBuild,
 	frame.Kaniko,
 
+	tool.Diff,
 	tool.Docker,
 	tool.Compose,
 	tool.Helm,

@@ -25,6 +25,7 @@ type Stream struct {
 	// and its steps); 0 is none.
 	OpParent int64
 
+	prints   bool   // see Out.Prints
 	frames   uint64 // bits of the frames above, so that none is entered twice
 	children map[streamKey]*Stream
 	parsers  map[int]Parser
@@ -42,6 +43,14 @@ func (o *Out) Listen() { o.stream.listen |= 1 << o.at }
 
 // Deafen ends Listen.
 func (o *Out) Deafen() { o.stream.listen &^= 1 << o.at }
+
+// SetPrints says whether the command whose output follows in the current
+// stream only prints what stands in files (cat, git diff).
+func (o *Out) SetPrints(yes bool) { o.stream.prints = yes }
+
+// Prints reports whether the current line is of a file that a command printed:
+// a list in it is nobody's output.
+func (o *Out) Prints() bool { return o.stream.prints }
 
 type streamKey struct {
 	frame int
@@ -121,7 +130,7 @@ func (s *Stream) end(o *Out, how timeline.OpState) {
 		}
 	}
 	clear(s.parsers)
-	s.more, s.listen = 0, 0
+	s.more, s.listen, s.prints = 0, 0, false
 	for _, op := range s.commands {
 		o.finish(op, how)
 	}

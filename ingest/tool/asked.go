@@ -32,7 +32,7 @@ func askedBy(c shellCommand, depth int) []timeline.Item {
 		if len(inner) == 1 {
 			return asked(inner[0], depth+1)
 		}
-		return askedBy(shellCommand{inner, c.muted, c.hidden}, depth+1)
+		return askedBy(c.with(inner), depth+1)
 	}
 	var all []timeline.Item
 	if a := askOf(name, args); a != nil && !a.none && a.kind != "image" {
@@ -42,7 +42,7 @@ func askedBy(c shellCommand, depth int) []timeline.Item {
 		}
 	}
 	if after := behind(name, args); after != nil {
-		all = append(all, askedBy(shellCommand{after, c.muted, c.hidden}, depth+1)...)
+		all = append(all, askedBy(c.with(after), depth+1)...)
 	}
 	return all
 }

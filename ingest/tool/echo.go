@@ -32,6 +32,10 @@ type echo struct {
 	here   string // delimiter of the here-document being read
 	fed    bool   // the here-document is a script that a shell reads
 	listed listing
+	files  scripts
+	shown  bool            // a line of a script was seen
+	alone  bool            // the command is one of a trace: what it reads does not show
+	last   string          // the last command that fetched something
 	pulled map[string]bool // images that a command here pulled: a later run finds them
 }
 
@@ -52,7 +56,10 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	if command, ok := traced(l.Text); ok {
 		e.listed.stop(o)
-		if e.command(command, o, 0) {
+		o.SetPrints(printsFiles(command))
+		e.alone = bytes.HasPrefix(l.Text, []byte("+"))
+		known := e.command(command, o, 0)
+		if e.alone = false; known {
 			return evidence.Done
 		}
 		return evidence.Miss
@@ -70,8 +77,8 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 //     Running "install" command: `npm ci`...
 func traced(line []byte) (command string, ok bool) {
 	text := bytes.TrimLeft(line, " \t")
-	if len(text) == 0 {
-		return "", false
+	if len(text) == 0 || len(line) != len(text) && text[0] == '$' {
+		return "", false // indented: an example that some text shows
 	}
 	if rest, ok := bytes.CutPrefix(text, []byte(`Running "`)); ok {
 		_, rest, ok = bytes.Cut(rest, []byte("command: `"))
@@ -91,7 +98,8 @@ func traced(line []byte) (command string, ok bool) {
 	if mark == 0 && text[0] == '$' {
 		mark = 1
 	}
-	if mark == 0 || len(text) < mark+2 || text[mark] != ' ' || text[mark+1] == ' ' || len(text) > maxCommand {
+	if mark == 0 || len(text) < mark+2 || text[mark] != ' ' || text[mark+1] == ' ' || len(text) > maxCommand ||
+		bytes.HasPrefix(text, []byte("+++ b/")) { // the head of a difference
 		return "", false
 	}
 	return string(text[mark+1:]), true
@@ -101,10 +109,13 @@ func traced(line []byte) (command string, ok bool) {
 // open; what a here-document writes is no command.
 func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
 	if e.here != "" {
-		if string(bytes.TrimSpace(text)) == e.here {
+		switch {
+		case string(bytes.TrimSpace(text)) == e.here:
 			e.here = ""
-		} else if e.fed {
+		case e.fed:
 			e.command(string(text), o, 0)
+		default:
+			e.files.line(string(text))
 		}
 		return evidence.Done
 	}
@@ -132,8 +143,13 @@ func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
 		return evidence.Done
 	}
 	e.open = nil
+	// The output of a whole script follows it.
+	o.SetPrints(printsFiles(string(joined)) && (!e.shown || o.Prints()))
+	e.shown = true
 	e.command(string(joined), o, 0)
-	e.here, e.fed = here, here != "" && readsScript(string(joined))
+	if e.here, e.fed = here, here != "" && readsScript(string(joined)); here != "" && !e.fed {
+		e.files.begin(string(joined))
+	}
 	return evidence.Done
 }
 
@@ -180,11 +196,14 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 	if depth >= maxNesting {
 		return false
 	}
+	if known, ok := e.fetched(name, args, c, o, depth); ok {
+		return known
+	}
 	if inner, ok := inside(name, args); ok {
 		if len(inner) == 1 { // sh -c 'several commands'
 			return e.command(inner[0], o, depth+1)
 		}
-		return e.simple(shellCommand{inner, c.muted, c.hidden}, o, depth+1)
+		return e.simple(c.with(inner), o, depth+1)
 	}
 	if e.listed.asked(name, args, c.muted, o) {
 		return true
@@ -200,7 +219,7 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 		a.emit(strings.Join(c.words, " "), c.muted, o)
 	}
 	if after := behind(name, args); after != nil {
-		return e.simple(shellCommand{after, c.muted, c.hidden}, o, depth+1) || a != nil
+		return e.simple(c.with(after), o, depth+1) || a != nil
 	}
 	return a != nil
 }
@@ -370,6 +389,6 @@ func (a *ask) emit(command string, muted bool, o *evidence.Out) {
 
 // End forgets an open command: half of one proves nothing.
 func (e *echo) End(_ timeline.OpState, o *evidence.Out) {
-	e.open, e.here, e.pulled = nil, "", nil
+	e.open, e.here, e.pulled, e.files = nil, "", nil, scripts{}
 	e.listed.stop(o)
 }

@@ -87,6 +87,7 @@ func TestUV(t *testing.T) {
 			"colours inside a row are gone, the header too", "Resolved 153 packages in 412ms\n   ━━ 3.1/12.5 MB\n - litellm==1.106.2\n + litellm==1.107.0",
 			[]string{"remove 3 pkg:pypi/litellm@1.106.2", "install 4 pkg:pypi/litellm@1.107.0"},
 		},
+		{"rows without a header are only named", " + a==1\n - b==1\n + b==2\n - c==1\ndone", []string{"resolve 1 pkg:pypi/a@1", "remove 2 pkg:pypi/b@1", "resolve 3 pkg:pypi/b@2"}},
 		{"a list in an environment file", "dependencies:\n  - litellm==1.107.0\n  - openai==1.99.9\nname: x", nil},
 		{"a count at the end of the log", "Installed 3 packages in 4ms", []string{"opaque 1 pkg:pypi"}},
 		{"executables", "Installed 1 executable: ruff", nil},

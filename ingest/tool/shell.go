@@ -7,8 +7,10 @@ import (
 // shellCommand is one simple command of a command line.
 type shellCommand struct {
 	words  []string
-	muted  bool // its output goes to a file or to /dev/null
-	hidden bool // and nobody wants to read it: to /dev/null, or errors with it
+	muted  bool   // its output goes to a file or to /dev/null
+	hidden bool   // and nobody wants to read it: to /dev/null, or errors with it
+	to     string // the file that its output goes to
+	fed    string // the command that fetched what it reads or what stands in it: curl … |, <(curl …), $(curl …)
 }
 
 // maxCommand bounds the command lines that are read, joined lines included.
@@ -72,6 +74,7 @@ func (s *shell) next() {
 			return
 		}
 		s.endCommand()
+		s.pipe(c)
 	case '<', '>':
 		s.pos--
 		s.arrow()
@@ -101,6 +104,20 @@ func (s *shell) next() {
 		s.backtick()
 	default:
 		s.add(c)
+	}
+}
+
+// pipe passes on, behind a single bar, what the command before it fetched.
+func (s *shell) pipe(c byte) {
+	next := s.peek()
+	if c == '|' && (next == '|' || next == '&') {
+		s.pos++
+	}
+	if n := len(s.commands); c == '|' && next != '|' && n > 0 {
+		before := s.commands[n-1]
+		if s.command.fed = before.fed; fetches(before.words) {
+			s.command.fed = strings.Join(before.words, " ")
+		}
 	}
 }
 
@@ -195,6 +212,14 @@ func (s *shell) substitution() {
 func (s *shell) nest(text string) {
 	if inner, ok := strings.CutPrefix(text, "("); ok && !strings.HasPrefix(inner, "(") && len(s.nested) < maxNested {
 		s.nested = append(s.nested, strings.TrimSuffix(inner, ")"))
+		s.feed(s.nested[len(s.nested)-1])
+	}
+}
+
+// feed notes that what a substitution yields was fetched.
+func (s *shell) feed(inner string) {
+	if fetches(strings.Fields(inner)) {
+		s.command.fed = inner
 	}
 }
 
@@ -209,6 +234,7 @@ func (s *shell) backtick() {
 	}
 	if s.pos < len(s.text) && len(s.nested) < maxNested {
 		s.nested = append(s.nested, s.text[start:s.pos])
+		s.feed(s.text[start:s.pos])
 	}
 	s.pos++
 }
@@ -235,6 +261,9 @@ func (s *shell) arrow() {
 		}
 		s.here = s.target()
 	case rest[0] == '<':
+		if inner, ok := strings.CutPrefix(rest, "<("); ok {
+			s.feed(inner)
+		}
 		s.pos++
 		s.redirect("0")
 	default:
@@ -250,7 +279,7 @@ func (s *shell) arrow() {
 func (s *shell) redirect(fd string) {
 	target := s.target()
 	if (fd == "" || fd == "1") && !strings.HasPrefix(target, "&") && target != "/dev/stderr" && target != "/dev/tty" && target != "" {
-		s.command.muted = true
+		s.command.muted, s.command.to = true, target
 		s.command.hidden = s.command.hidden || target == "/dev/null"
 	}
 	s.command.hidden = s.command.hidden || s.command.muted && fd == "2" && target == "&1"

@@ -44,6 +44,7 @@ type uv struct {
 	op    *evidence.Op
 	phase uvPhase
 	plan  bool            // rows are a dry run's
+	bare  bool            // rows came without a header: it was cut off, or some list looks the same
 	open  bool            // the line before was a row: uv prints them in one go
 	count *evidence.Mark  // "Installed 21 packages", while no row has come
 	got   map[string]bool // downloads said already
@@ -60,7 +61,7 @@ type heldRow struct {
 func (u *uv) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := bytes.TrimSpace(l.Text)
 	row, isRow := uvRow(l.Text)
-	if u.minus != nil && !u.confirm(row.sign, o) {
+	if u.minus != nil && !u.confirm(row, text, o) {
 		u.minus = nil
 	}
 	if u.count != nil && !isRow {
@@ -112,14 +113,14 @@ func (u *uv) finish(how timeline.OpState, o *evidence.Out) {
 	if u.op == nil {
 		return
 	}
-	if u.phase == uvRows || u.phase == uvUnchanged {
+	if (u.phase == uvRows || u.phase == uvUnchanged) && !u.bare {
 		u.op.Answer()
 	}
-	if u.phase >= uvInstalled && how == timeline.OpOpen {
+	if u.phase >= uvInstalled && how == timeline.OpOpen && !u.bare {
 		how = timeline.OpDone
 	}
 	o.Close(u.op, how)
-	u.op, u.phase, u.plan, u.open, u.got = nil, uvIdle, false, false, nil
+	u.op, u.phase, u.plan, u.bare, u.open, u.got = nil, uvIdle, false, false, false, nil
 }
 
 // End ends the invocation.
@@ -237,18 +238,26 @@ func uvRow(line []byte) (c change, ok bool) {
 	return change{text[0], timeline.Item{Artifact: timeline.PURL("pypi", "", name, version), Ref: evidence.Redact(from)}}, true
 }
 
+// row reads a row. Without a header it proves that a resolver or a text named
+// the version, no more: headers are cut off, and lists look the same.
 func (u *uv) row(c change, o *evidence.Out) evidence.Result {
+	if u.op == nil && o.Prints() {
+		return evidence.Miss
+	}
 	u.count = nil
 	if u.op == nil && c.sign == '-' {
 		u.minus = append(u.minus, heldRow{o.Mark(), c.item})
 		return evidence.More
 	}
+	u.bare = u.bare || u.op == nil
 	op := u.begin(uvRows, o)
 	switch {
 	case u.plan && c.sign == '-':
 		o.Emit(timeline.Present, op, c.item)
-	case u.plan:
+	case u.plan, u.bare && c.sign != '-':
 		o.Emit(timeline.Resolve, op, c.item)
+	case u.bare:
+		u.minus = append(u.minus, heldRow{o.Mark(), c.item})
 	case c.sign == '-':
 		o.Emit(timeline.Remove, op, c.item)
 	default:
@@ -258,20 +267,23 @@ func (u *uv) row(c change, o *evidence.Out) evidence.Result {
 	return evidence.More
 }
 
-// confirm releases held removals when a row of an installation follows; it
-// reports whether they are dealt with or still held.
-func (u *uv) confirm(sign byte, o *evidence.Out) bool {
-	switch sign {
-	case '-':
+// confirm releases the held removal that the row behind it confirms, a new
+// version of the same package; it reports whether rows are still held.
+func (u *uv) confirm(c change, text []byte, o *evidence.Out) bool {
+	if c.sign == '-' {
 		return true
-	case '+', '~':
-	default:
+	}
+	held := u.minus[len(u.minus)-1]
+	added := timeline.Split(c.item.Artifact).Name
+	if name, _, ok := bytes.Cut(text, []byte("==")); c.sign == 0 && ok && u.op != nil { // + slackify-markdown==0.
+		added = strings.TrimPrefix(string(name), "+ ")
+	}
+	if added != timeline.Split(held.item.Artifact).Name {
 		return false
 	}
+	u.bare = u.bare || u.op == nil
 	op := u.begin(uvRows, o)
-	for _, h := range u.minus {
-		o.At(h.mark, timeline.Event{Action: timeline.Remove, Op: op.Number, Items: []timeline.Item{h.item}})
-	}
+	o.At(held.mark, timeline.Event{Action: timeline.Remove, Op: op.Number, Items: []timeline.Item{held.item}})
 	u.minus = nil
 	return true
 }

@@ -1,0 +1,258 @@
+package tool
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"pulltrail/ingest/evidence"
+)
+
+// with is the command with other words: the one that a wrapper runs.
+func (c shellCommand) with(words []string) shellCommand {
+	return shellCommand{words: words, muted: c.muted, hidden: c.hidden}
+}
+
+// fetchers are programs that print or save what an address holds.
+var fetchers = wordSet("curl wget fetch aria2c http https xh iwr irm invoke-webrequest invoke-restmethod")
+
+// fetches reports whether a command fetches a file.
+func fetches(words []string) bool {
+	name, _ := unwrap(words)
+	return fetchers[strings.ToLower(name)]
+}
+
+// shells run a script that they are given.
+var shells = wordSet("sh bash dash ash zsh ksh")
+
+// interpreters do so too; -c and -e give them the program as a word.
+var interpreters = wordSet("node nodejs perl ruby php")
+
+// runsInput reports whether a command runs what was fetched for it:
+//
+//	curl -fsSL https://acme.example/install.sh | sudo -E bash -
+//	wget -qO- https://acme.example/install.sh | sh -s -- --yes
+//	bash <(curl -s https://acme.example/install.sh)
+//	sh -c "$(curl -fsSL https://acme.example/install.sh)"
+//	irm https://acme.example/install.ps1 | iex
+//
+// "curl … | python3 -m json.tool" and "curl … | perl -ne …" only read it.
+func runsInput(name string, args []string) bool {
+	switch lower := strings.ToLower(name); {
+	case lower == "iex" || lower == "invoke-expression":
+		return true
+	case name == "eval":
+		return len(args) > 0 && variable(args[0][:min(1, len(args[0]))])
+	case name == "source" || name == ".":
+		return len(args) == 0
+	case shells[name]:
+		if i := slices.IndexFunc(args, func(a string) bool {
+			return strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c")
+		}); i >= 0 {
+			return i+1 < len(args) && variable(args[i+1][:min(1, len(args[i+1]))])
+		}
+		f, plain := leadingFlags(args, wordSet("-o -O"))
+		return len(plain) == 0 || plain[0] == "-" || f.has("-s") || strings.HasPrefix(plain[0], "/dev/")
+	case isPython(name), interpreters[name]:
+		f, plain := leadingFlags(args, wordSet("-W -X"))
+		return (len(plain) == 0 || plain[0] == "-") && !f.has("-c", "-m", "-e", "-p", "-n", "-r", "-V", "-v", "--version", "--help")
+	}
+	return false
+}
+
+// printers are programs that print what stands in files.
+var printers = wordSet("cat git diff head tail grep rg sed awk less more bat jq yq echo printf type gh column sort comm ls cd set export")
+
+// printsFiles reports whether a command line has nothing else.
+func printsFiles(line string) bool {
+	commands, _, _ := shellCommands(line)
+	return !slices.ContainsFunc(commands, func(c shellCommand) bool {
+		name, _ := unwrap(c.words)
+		return !printers[name]
+	})
+}
+
+// scriptAsk asks for anything: nobody knows what a fetched script installs.
+// get-pip.py is known: it prints what pip prints.
+// https://pip.pypa.io/en/stable/installation/#get-pip-py
+func scriptAsk(name, from string) *ask {
+	if strings.Contains(from, "get-pip.py") {
+		return &ask{tool: "pip", kind: "pypi", unnamed: true}
+	}
+	return &ask{tool: name, kind: "pypi", others: everyKind, quiet: true}
+}
+
+// scripts are the files that the commands of a log fetched or wrote.
+type scripts struct {
+	fetched map[string]string   // path and the command that fetched it, or that wrote what the log does not show
+	written map[string][]string // path and the lines that a here-document wrote
+	open    string              // the file that a here-document is writing
+	size    int
+}
+
+// maxScripts bounds the files, maxScript the text that is remembered.
+const (
+	maxScripts = 256
+	maxScript  = 256 << 10
+)
+
+func (s *scripts) begin(line string) {
+	s.open = ""
+	commands, _, _ := shellCommands(line)
+	for _, c := range commands {
+		if to := writes(c); to != "" && len(s.written) < maxScripts {
+			if s.written == nil {
+				s.written = map[string][]string{}
+			}
+			s.open, s.written[to] = to, nil
+		}
+	}
+}
+
+// writes returns the file that a command which copies its input writes.
+func writes(c shellCommand) string {
+	switch name, args := unwrap(c.words); {
+	case name == "cat" && c.to != "":
+		return path.Clean(c.to)
+	case name == "tee":
+		if _, plain := leadingFlags(args, nil); len(plain) > 0 {
+			return path.Clean(plain[0])
+		}
+	}
+	return ""
+}
+
+func (s *scripts) line(text string) {
+	if s.open != "" && s.size < maxScript {
+		s.size += len(text)
+		s.written[s.open] = append(s.written[s.open], text)
+	}
+}
+
+// save notes where a command puts what it fetched.
+func (s *scripts) save(name string, args []string, c shellCommand) {
+	to := c.to
+	f, plain := splitFlags(args, wordSet("-o -O --output --output-document -OutFile -P -d -H -X -u -A -e -b -m --retry --max-time --connect-timeout"))
+	if name == "curl" {
+		f, plain = splitFlags(args, wordSet("-o --output -d -H -X -u -A -e -b -m --retry --max-time --connect-timeout"))
+	}
+	for _, opt := range []string{"-o", "--output", "--output-document", "-OutFile"} {
+		if v := f[opt]; len(v) > 0 && v[0] != "" {
+			to = v[0]
+		}
+	}
+	switch {
+	case name != "curl" && len(f["-O"]) > 0:
+		to = f["-O"][0]
+	case to == "" && len(plain) > 0 && (name == "wget" || f.has("-O", "--remote-name")):
+		to, _, _ = strings.Cut(path.Base(plain[len(plain)-1]), "?")
+	}
+	s.keep(to, strings.Join(c.words, " "))
+}
+
+func (s *scripts) keep(to, command string) {
+	if to == "" || to == "-" || variable(to) || len(s.fetched) >= maxScripts {
+		return
+	}
+	if s.fetched == nil {
+		s.fetched = map[string]string{}
+	}
+	s.fetched[path.Clean(to)] = command
+}
+
+// script returns the file that a command runs as a script, "" for none.
+func script(words []string, name string, args []string) string {
+	if shells[name] || name == "source" || name == "." || isPython(name) || interpreters[name] {
+		f, plain := leadingFlags(args, wordSet("-W -X -o -O"))
+		if len(plain) == 0 || f.has("-c", "-m", "-e") {
+			return ""
+		}
+		return path.Clean(plain[0])
+	}
+	at := len(words) - len(args) - 1
+	if at < 0 || !strings.Contains(words[at], "/") {
+		return ""
+	}
+	return path.Clean(words[at])
+}
+
+// fetched reads commands that fetch a script or run one; ok tells that it is
+// dealt with. A shell that traces prints the commands of a pipe on lines of
+// their own, so that a shell without arguments stands alone:
+//
+//   - curl -fsSL https://acme.example/install.sh
+//   - sh
+func (e *echo) fetched(name string, args []string, c shellCommand, o *evidence.Out, depth int) (known, ok bool) {
+	command := strings.Join(c.words, " ")
+	switch {
+	case fetchers[strings.ToLower(name)]:
+		e.last = command
+		e.files.save(name, args, c)
+		return false, true
+	case c.fed != "" && runsInput(name, args):
+		scriptAsk(name, c.fed).emit(c.fed+" | "+command, c.muted, o)
+		return true, true
+	case e.alone && depth == 0 && (shells[name] || isPython(name)) && runsInput(name, args):
+		scriptAsk(name, e.last).emit(command, c.muted, o)
+		return true, true
+	}
+	if code := program(name, args); code != "" {
+		return e.simple(c.with(strings.Fields(code)), o, depth+1), true
+	}
+	file := script(c.words, name, args)
+	if file == "" {
+		return false, false
+	}
+	if lines, here := e.files.written[file]; here {
+		for _, line := range lines {
+			known = e.command(line, o, depth+1) || known
+		}
+		return known, known
+	}
+	from, here := e.files.fetched[file]
+	if !here {
+		return false, false
+	}
+	scriptAsk(name, from+" "+file).emit(command, c.muted, o)
+	return true, true
+}
+
+// program finds the call of pip or npm in a program that an interpreter was
+// given as a word:
+//
+//	python3 -c 'import subprocess, sys; subprocess.check_call([sys.executable, "-m", "pip", "install", "-q", "litellm"])'
+func program(name string, args []string) string {
+	if !isPython(name) && !interpreters[name] {
+		return ""
+	}
+	f, _ := leadingFlags(args, wordSet("-c -e -W -X"))
+	code := f["-e"]
+	if isPython(name) {
+		code = f["-c"]
+	}
+	if len(code) == 0 || !slices.ContainsFunc([]string{"system", "subprocess", "popen", "exec", "run(", "call(", "main("}, func(w string) bool { return strings.Contains(code[0], w) }) {
+		return ""
+	}
+	text := strings.NewReplacer("'", " ", `"`, " ", ",", " ", "[", " ", "]", " ", "(", " ").Replace(code[0])
+	for _, call := range []string{"pip", "npm"} {
+		words := strings.Fields(text)
+		for i, w := range words {
+			verb := ""
+			if i+1 < len(words) {
+				verb, _, _ = strings.Cut(words[i+1], ")")
+			}
+			if w != call && !strings.HasSuffix(w, "/"+call) && w != call+".main" || verb != "install" && verb != "i" && verb != "ci" {
+				continue
+			}
+			end := slices.IndexFunc(words[i:], func(w string) bool { return strings.ContainsAny(w, ");") })
+			rest := words[i+1:]
+			if end > 0 {
+				last, _, _ := strings.Cut(words[i+end], ")")
+				last, _, _ = strings.Cut(last, ";")
+				rest = append(slices.Clone(words[i+1:i+end]), last)
+			}
+			return call + " " + strings.Join(rest, " ")
+		}
+	}
+	return ""
+}
