@@ -69,7 +69,7 @@ func (s *lines) read(l *evidence.Line) (tooLong bool, err error) {
 	}
 	if s.escape < to {
 		if s.escape = s.find(s.escape, from, 0x1b); s.escape < to {
-			text = evidence.StripEscapes(text)
+			text = evidence.StripClosed(text)
 		}
 	}
 	*l = evidence.Line{Text: text, No: s.no, Off: s.off, Flat: flat}

@@ -20,6 +20,35 @@ func StripEscapes(b []byte) []byte {
 	return out
 }
 
+// StripClosed is StripEscapes for a line that may be a piece of one: a sequence
+// that the end of the piece cuts is left, for its rest begins the next piece.
+func StripClosed(b []byte) []byte {
+	open := len(b)
+	for i := len(b) - 1; i >= 0 && len(b)-i <= maxOpen; i-- {
+		if b[i] == 0x1b {
+			open = i
+			break
+		}
+	}
+	tail := b[open:]
+	if len(tail) == 0 || len(tail) > 1 && (tail[1] != '[' || escapeEnds(tail[2:])) {
+		return StripEscapes(b)
+	}
+	return append(StripEscapes(b[:open]), tail...)
+}
+
+// maxOpen is longer than the parameters of a colour.
+const maxOpen = 32
+
+func escapeEnds(parameters []byte) bool {
+	for _, c := range parameters {
+		if c < 0x20 || c > 0x3f {
+			return true
+		}
+	}
+	return false
+}
+
 // escapeLen returns the length of the escape sequence that b starts with.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {

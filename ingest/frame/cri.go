@@ -122,7 +122,7 @@ func (c *cri) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evide
 		c.parts.add(line.writer, line.text)
 		return s
 	}
-	l.Text = c.parts.take(line.writer, line.text)
+	l.Text = evidence.StripEscapes(c.parts.take(line.writer, line.text))
 	child.Last = evidence.Stamp{Text: append(child.Last.Text[:0], line.stamp...), Read: evidence.ISOStamp}
 	l.Stamp = child.Last
 	return child
