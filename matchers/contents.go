@@ -2,6 +2,7 @@ package matchers
 
 import (
 	"fmt"
+	"strings"
 
 	"pulltrail/timeline"
 )
@@ -11,6 +12,8 @@ import (
 // itself prove.
 type contents struct {
 	up, down map[string][]string // holds: parent → children, and back
+	diffs    map[string][]string // image → unpacked layers that it holds
+	onDiff   map[string][]string // and back
 	listed   map[string]bool     // image digests with a whole list of packages
 	kinds    map[imageKind]bool  // and of which kind of packages
 	facts    map[string][]judged // what those lists say of the question
@@ -20,12 +23,23 @@ type contents struct {
 type imageKind struct{ image, kind string }
 
 func newContents(q *question, r *record) *contents {
-	c := &contents{up: map[string][]string{}, down: map[string][]string{}, listed: map[string]bool{}, kinds: map[imageKind]bool{}, facts: map[string][]judged{}}
+	c := &contents{
+		up: map[string][]string{}, down: map[string][]string{}, diffs: map[string][]string{}, onDiff: map[string][]string{},
+		listed: map[string]bool{}, kinds: map[imageKind]bool{}, facts: map[string][]judged{},
+	}
+	type pair struct{ from, to string }
+	known := map[pair]bool{} // two documents may say the same
 	for _, l := range r.links {
-		if l.Relation == timeline.Holds {
-			c.down[l.From] = append(c.down[l.From], l.To)
-			c.up[l.To] = append(c.up[l.To], l.From)
+		if l.Relation != timeline.Holds || known[pair{l.From, l.To}] {
+			continue
 		}
+		known[pair{l.From, l.To}] = true
+		down, up, to := c.down, c.up, l.To
+		if diff, ok := strings.CutPrefix(l.To, timeline.DiffEnd); ok {
+			down, up, to = c.diffs, c.onDiff, diff
+		}
+		down[l.From] = append(down[l.From], to)
+		up[to] = append(up[to], l.From)
 	}
 	for _, row := range r.coverage {
 		if row.Subject.Kind == timeline.Image && row.Whole && q.ecosystems[string(row.Topic)] != "" {

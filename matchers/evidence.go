@@ -21,8 +21,9 @@ type record struct {
 	ops       func(source int64) (map[int64]timeline.Op, error)
 	ofOps     func(source int64, ops []int64) ([]timeline.Fact, error)
 	with      func(digests []string) ([]timeline.Fact, error)
-	made      func(timeline.Subject) ([]timeline.Fact, error) // images that a subject built or pushed
-	named     func(timeline.Parts) ([]timeline.Fact, error)   // facts on one image name and tag
+	made      func(by []timeline.Subject) ([]timeline.Fact, error) // images that subjects built, pushed or tagged
+	named     func(images []string) ([]timeline.Fact, error)       // facts on image names
+	more      func(...timeline.Relation) ([]timeline.LinkRow, error)
 }
 
 // gather reads from the timeline what the question needs.
@@ -31,14 +32,14 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 		return collect(func(y func(timeline.Fact) error) error { return db.FactsOfOps(source, ops, y) })
 	}, with: func(digests []string) ([]timeline.Fact, error) {
 		return collect(func(y func(timeline.Fact) error) error { return db.FactsWith(digests, y) })
-	}, made: func(s timeline.Subject) ([]timeline.Fact, error) {
-		return collect(func(y func(timeline.Fact) error) error { return db.FactsBy(s, y, timeline.Build, timeline.Push) })
-	}, named: func(p timeline.Parts) ([]timeline.Fact, error) {
-		return collect(func(y func(timeline.Fact) error) error {
-			return db.FactsAbout(func(q timeline.Parts) bool {
-				return q.Type == p.Type && q.Name == p.Name && q.Version == p.Version
-			}, y)
-		})
+	}, made: func(by []timeline.Subject) ([]timeline.Fact, error) {
+		return collect(func(y func(timeline.Fact) error) error { return db.FactsMade(by, y) })
+	}, named: func(images []string) ([]timeline.Fact, error) {
+		return collect(func(y func(timeline.Fact) error) error { return db.FactsNamed(images, y) })
+	}, more: func(relations ...timeline.Relation) ([]timeline.LinkRow, error) {
+		links, err := db.Links(relations...)
+		sortBy(links, linkText)
+		return links, err
 	}}
 	seen := map[factKey]bool{}
 	keep := func(f timeline.Fact) error { //nolint:unparam // the queries want a function that may fail
@@ -80,12 +81,16 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 // sort orders what was read by what it says, not by when it was read: the same
 // evidence gives the same answer in any order.
 func (r *record) sort() {
-	sortBy(r.links, func(l timeline.LinkRow) string { return fmt.Sprint(l.From, l.Relation, l.To, l.Span) })
+	sortBy(r.links, linkText)
 	sortBy(r.coverage, func(c timeline.CoverageRow) string { return fmt.Sprint(c.Subject, c.Topic, c.Span, c.Why) })
 	// What says why evidence is missing comes before what says that it should be there.
 	sortBy(r.expected, func(x timeline.ExpectedRow) string {
 		return fmt.Sprint(x.Subject, x.Reason == "", x.Reason, x.Path, x.Detail)
 	})
+}
+
+func linkText(l timeline.LinkRow) string {
+	return fmt.Sprint(l.From, l.Relation, l.To, l.Span, l.Path, l.Line, l.SHA256)
 }
 
 // sortBy sorts rows by a text that is made once for each.

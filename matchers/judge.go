@@ -204,7 +204,7 @@ func (q *question) judgeEngine(f timeline.Fact, r *engineRule) judged {
 	switch {
 	case v == "" || asks(f.Action) || f.Action == timeline.Contact:
 	case r.affected.Exact(v):
-		j.rule, j.verdict = "affected-engine", Possible
+		j.rule, j.verdict = ruleEngine, Possible
 		j.because = fmt.Sprintf("%s %s, an affected version (%s); whether its configuration is affected is not in the evidence", verb(f.Action), short(f.Item.Artifact), r.Affected)
 	default:
 		j.answer = true

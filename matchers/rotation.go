@@ -77,9 +77,7 @@ func PlanRotation(db *timeline.DB, res *Result) ([]Credential, error) {
 // own and, where the incident speaks of more than one container or job, those
 // of the host and of everything on it.
 func (p *plan) within() {
-	wide := len(p.inc.Rotation) == 0 || slices.ContainsFunc(p.inc.Rotation, func(r Rotation) bool {
-		return r.Scope == "host" || r.Scope == "org"
-	})
+	wide := p.inc.wide()
 	guests := map[string][]timeline.Subject{}
 	for i := range p.res.Findings {
 		f := &p.res.Findings[i]
@@ -111,6 +109,14 @@ func (p *plan) within() {
 			p.add(g, i)
 		}
 	}
+}
+
+// wide reports whether the release reads more than its own container or job, as
+// far as the incident says.
+func (inc *Incident) wide() bool {
+	return len(inc.Rotation) == 0 || slices.ContainsFunc(inc.Rotation, func(r Rotation) bool {
+		return r.Scope == "host" || r.Scope == "org"
+	})
 }
 
 func (p *plan) add(s timeline.Subject, finding int) {

@@ -1,252 +1,265 @@
 package matchers
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
 	"pulltrail/timeline"
 )
 
-// spread follows the exposure to a fixed point: from a job to the self-hosted
-// runner it ran on and to the images it built after the install, from a runner
-// to the jobs that ran on it later, from an image to whoever pulled or ran
-// exactly it. Each step names the finding that it follows from. It only ever
-// raises a verdict.
+// spread follows the exposure to a fixed point and adds what it finds to the
+// subjects. It only ever raises a verdict, and each step names the finding that
+// it follows from.
+//
+// What travels is an arrival: a judgement of one subject, and from when it
+// counts. Rounds go on as long as some subject becomes more exposed, or earlier;
+// both can happen only so often, so cycles end.
 func (m *matching) spread() error {
-	ran := map[timeline.Subject][]timeline.LinkRow{} // jobs by host, and hosts by job
-	for _, l := range m.r.links {
-		from, err := timeline.ParseSubject(l.From)
-		if l.Relation != timeline.On || err != nil || from.Kind != timeline.Job {
-			continue
-		}
-		if to, err := timeline.ParseSubject(l.To); err == nil {
-			ran[from] = append(ran[from], l)
-			ran[to] = append(ran[to], l)
-		}
+	first := m.seeds()
+	if len(first) == 0 {
+		return nil
 	}
-	var queue []timeline.Subject
-	for s, a := range m.about {
-		if exposure(a) != nil {
-			queue = append(queue, s)
-		}
+	s, err := newSpreader(m)
+	if err != nil {
+		return err
 	}
-	slices.SortFunc(queue, func(a, b timeline.Subject) int { return strings.Compare(a.String(), b.String()) })
-	done := map[timeline.Subject]bool{}
-	for len(queue) > 0 {
-		s := queue[0]
-		queue = queue[1:]
-		if done[s] {
-			continue
-		}
-		done[s] = true
-		next, err := m.step(s, ran[s])
-		if err != nil {
+	for _, a := range first {
+		s.improve(a, timeline.Subject{})
+	}
+	for next := first; len(next) > 0; next = s.next {
+		s.next = nil
+		if err := s.round(next); err != nil {
 			return err
 		}
-		queue = append(queue, next...)
+	}
+	for _, k := range s.order {
+		a := m.of(k.to)
+		a.judged = append(a.judged, s.arrived[k].judged)
 	}
 	return nil
 }
 
-// exposure is the earliest fact that exposes a subject, nil when none does.
-func exposure(a *about) *judged {
-	var first *judged
-	for i := range a.judged {
-		j := &a.judged[i]
-		if j.verdict == Exposed && (first == nil || j.Span.From < first.Span.From || j.Span.From == first.Span.From && origin(j.Fact, first.Fact) < 0) {
-			first = j
-		}
-	}
-	return first
+// arrival is what makes a subject exposed, or perhaps exposed.
+type arrival struct {
+	judged
+	at      timeline.Subject
+	since   int64   // nanoseconds: what the subject did before has nothing to do with it
+	content Verdict // of an image that came: what is known of its content, also where it was only asked for
+	short   string  // "installed pkg:pypi/x@1", for the sentence of the next step
 }
 
-// step carries the exposure of one subject one step on; it returns the subjects
-// that are exposed by it.
-func (m *matching) step(s timeline.Subject, ran []timeline.LinkRow) ([]timeline.Subject, error) {
-	cause := *exposure(m.about[s])
-	cause.via = FindingID(m.q.inc.ID, s)
-	switch s.Kind {
-	case timeline.Job:
-		next := m.toRunner(s, cause, ran)
-		built, err := m.toBuilt(s, cause)
-		return append(next, built...), err
-	case timeline.Host:
-		m.toLaterJobs(s, cause, ran)
-	case timeline.Image:
-		next := m.toDerived(s, cause)
-		if cause.rule != ruleBuilt && cause.rule != ruleLayer {
-			return next, nil // who has an image of known content was judged by its content
+// seeds are the judgements that stand on their own.
+func (m *matching) seeds() []arrival {
+	var out []arrival
+	for s, a := range m.about {
+		for _, j := range a.judged {
+			if j.verdict.rank() > Possible.rank() || j.rule == ruleEngine {
+				continue // a flaw is in the engine, and travels no further
+			}
+			seed := arrival{judged: j, at: s, since: j.Span.From, content: j.verdict, short: lower(j.because)}
+			for _, more := range []string{", which ", " inside the window", " at a time that", "; "} {
+				seed.short, _, _ = strings.Cut(seed.short, more)
+			}
+			if contentRules[j.rule] {
+				seed.content = Exposed
+			}
+			out = append(out, seed)
 		}
-		holders, err := m.toPullers(s, cause)
-		return append(next, holders...), err
-	case timeline.Container, timeline.Client, timeline.Cache, timeline.Source:
 	}
-	return nil, nil
+	slices.SortStableFunc(out, compareArrivals)
+	return out
+}
+
+// contentRules are those by which an image is known to be bad, even where it
+// was only asked for.
+var contentRules = map[string]bool{"exact-digest": true, "image-content": true, "release-tag": true}
+
+func compareArrivals(a, b arrival) int {
+	return cmp.Or(compareSubjects(a.at, b.at), origin(a.Fact, b.Fact), strings.Compare(a.rule, b.rule), strings.Compare(a.via, b.via))
+}
+
+// arrivalKey tells arrivals apart.
+type arrivalKey struct {
+	to        timeline.Subject
+	rule, via string
+	path      string
+	line      int64
+	artifact  string
+}
+
+// reached is how a subject stands: from when it is exposed, and from when it
+// may be; Forever is never.
+type reached struct {
+	sure, maybe int64
+	best        arrival
+	by          timeline.Subject // whose exposure led to the best arrival; none for a seed
+}
+
+// spreader is one run.
+type spreader struct {
+	m       *matching
+	q       *question
+	reach   map[timeline.Subject]*reached
+	arrived map[arrivalKey]arrival
+	order   []arrivalKey
+	carried map[timeline.Subject]standing
+	next    []arrival
+	links   placed
+	linked  int64 // numbers for links that stand as evidence, below those of events
+	images  images
+	err     error
+	wide    bool // the incident says that the release reads more than its own container or job
+}
+
+func newSpreader(m *matching) (*spreader, error) {
+	s := &spreader{m: m, q: m.q, reach: map[timeline.Subject]*reached{}, arrived: map[arrivalKey]arrival{}, carried: map[timeline.Subject]standing{}, wide: m.q.inc.wide()}
+	more, err := m.r.more(timeline.Names, timeline.Uses, timeline.Saves)
+	if err != nil {
+		return nil, err
+	}
+	s.links = newPlaced(append(m.r.links[:len(m.r.links):len(m.r.links)], more...))
+	s.images = newImages(more)
+	return s, nil
+}
+
+// improve notes an arrival, and from whose exposure it follows.
+func (s *spreader) improve(a arrival, by timeline.Subject) {
+	r := s.reach[a.at]
+	if r == nil {
+		r = &reached{sure: timeline.Forever, maybe: timeline.Forever, best: a, by: by}
+		s.reach[a.at] = r
+	}
+	if d := a.verdict.rank() - r.best.verdict.rank(); d < 0 || d == 0 && a.since < r.best.since {
+		r.best, r.by = a, by
+	}
+	if a.verdict == Exposed {
+		r.sure = min(r.sure, a.since)
+	}
+	r.maybe = min(r.maybe, a.since)
+}
+
+// cause is what a step follows from: the subject, and how it stands.
+type cause struct {
+	subject timeline.Subject
+	via     string
+	arrival
+	reached
+}
+
+func (s *spreader) causeOf(a arrival) cause {
+	return cause{a.at, FindingID(s.q.inc.ID, a.at), a, *s.reach[a.at]}
+}
+
+// arrive records that a subject is exposed, or may be, by what another one is.
+func (s *spreader) arrive(c cause, to timeline.Subject, f timeline.Fact, v Verdict, rule, because string) {
+	s.add(c, arrival{at: to, content: v, judged: judged{Fact: f, verdict: v, rule: rule, because: because}})
+}
+
+func (s *spreader) add(c cause, a arrival) {
+	a.channel, a.key, a.via = c.channel, "spread/"+c.via, c.via
+	a.since = max(a.Span.From, c.since)
+	if a.short = "was exposed"; a.verdict != Exposed {
+		a.short = "may have been exposed"
+	}
+	k := arrivalKey{a.at, a.rule, a.via, a.Path, a.Line, a.Item.Artifact}
+	if old, ok := s.arrived[k]; ok && (old.verdict.rank() < a.verdict.rank() || old.verdict == a.verdict && old.since <= a.since) {
+		return
+	} else if !ok {
+		if a.at == c.subject || s.leads(a.at, c.subject) {
+			return // it would be its own reason
+		}
+		s.order = append(s.order, k)
+	}
+	s.arrived[k] = a
+	s.improve(a, c.subject)
+	s.next = append(s.next, a)
+}
+
+// leads reports whether the exposure of from follows from that of to.
+func (s *spreader) leads(to, from timeline.Subject) bool {
+	for range 1000 {
+		r := s.reach[from]
+		if r == nil || r.by.IsZero() {
+			return false
+		}
+		if from = r.by; from == to {
+			return true
+		}
+	}
+	return false
+}
+
+// round carries arrivals one step on.
+func (s *spreader) round(now []arrival) error {
+	slices.SortStableFunc(now, compareArrivals)
+	if err := s.fetch(now); err != nil {
+		return err
+	}
+	for _, a := range now {
+		c := s.causeOf(a)
+		s.built(c)
+		s.served(c)
+		stands := standing{c.sure, c.maybe, c.best.verdict}
+		if s.carried[a.at] == stands {
+			continue
+		}
+		s.carried[a.at] = stands
+		s.step(s.causeOf(c.best))
+	}
+	return s.err
+}
+
+// standing is what of a subject was carried on.
+type standing struct {
+	sure, maybe int64
+	verdict     Verdict
+}
+
+// step carries on how a subject stands.
+func (s *spreader) step(c cause) {
+	switch c.subject.Kind {
+	case timeline.Job:
+		s.toRunner(c)
+	case timeline.Host:
+		s.toLaterJobs(c)
+		s.toGuests(c)
+	case timeline.Container:
+		s.toHost(c)
+	case timeline.Image:
+		s.toTwins(c)
+		s.toPullers(c)
+		s.toNamed(c)
+		s.toDerived(c)
+	case timeline.Cache:
+		s.toConsumers(c)
+	case timeline.Client, timeline.Source:
+	}
+	s.toCaches(c)
+	s.toSame(c)
 }
 
 // Rules of steps.
 const (
-	ruleRunner = "spread-runner"
-	ruleLater  = "spread-later-job"
-	ruleBuilt  = "spread-built-image"
-	ruleLayer  = "spread-layer"
-	rulePuller = "spread-image"
-	ruleName   = "spread-image-name"
+	ruleRunner   = "spread-runner"
+	ruleLater    = "spread-later-job"
+	ruleGuest    = "spread-host"
+	ruleHost     = "spread-container"
+	ruleSame     = "spread-same"
+	ruleBuilt    = "spread-built-image"
+	ruleFrom     = "spread-from"
+	ruleLayer    = "spread-layer"
+	rulePuller   = "spread-image"
+	ruleName     = "spread-image-name"
+	ruleSaved    = "spread-cache"
+	ruleRestored = "spread-cache-used"
+	ruleServed   = "spread-served"
+	ruleEngine   = "affected-engine"
 )
 
-// follows makes the judgement of a step.
-func follows(cause judged, f timeline.Fact, v Verdict, rule, because string) judged {
-	return judged{Fact: f, channel: cause.channel, key: "spread/" + cause.via, verdict: v, rule: rule, because: because, via: cause.via}
-}
-
-// toRunner: what a job installs on a self-hosted runner stays there.
-func (m *matching) toRunner(job timeline.Subject, cause judged, ran []timeline.LinkRow) []timeline.Subject {
-	var next []timeline.Subject
-	for _, l := range ran {
-		host, err := timeline.ParseSubject(l.To)
-		if err != nil {
-			continue
-		}
-		a := m.of(host)
-		a.judged = append(a.judged, follows(cause, cause.Fact, Exposed, ruleRunner,
-			fmt.Sprintf("%s ran on this machine and %s", job, cause.because)))
-		next = append(next, host)
+func lower(s string) string {
+	if s == "" || len(s) > 1 && s[1] >= 'A' && s[1] <= 'Z' {
+		return s
 	}
-	return next
-}
-
-// toLaterJobs: a job that ran on an exposed machine afterwards met what was
-// left there; whether it used it is not known.
-func (m *matching) toLaterJobs(host timeline.Subject, cause judged, ran []timeline.LinkRow) {
-	for _, l := range ran {
-		job, err := timeline.ParseSubject(l.From)
-		if err != nil || job == cause.Subject || l.Span.To < cause.Span.From {
-			continue
-		}
-		a := m.of(job)
-		f := cause.Fact
-		f.Origin, f.SHA256, f.Source, f.Span = l.Origin, l.SHA256, l.Source, l.Span
-		a.judged = append(a.judged, follows(cause, f, Possible, ruleLater,
-			fmt.Sprintf("ran on %s after it was exposed", host)))
-	}
-}
-
-// toBuilt: an image that a job built after the install may hold it.
-func (m *matching) toBuilt(job timeline.Subject, cause judged) ([]timeline.Subject, error) {
-	facts, err := m.r.made(job)
-	if err != nil {
-		return nil, err
-	}
-	var next []timeline.Subject
-	for _, f := range facts {
-		if f.Span.To < cause.Span.From {
-			continue
-		}
-		because := fmt.Sprintf("%s built it after it %s", job, cause.because)
-		if d := builtDigest(f); d != "" {
-			image := m.imageOf(d)
-			a := m.of(image)
-			a.judged = append(a.judged, follows(cause, f, Exposed, ruleBuilt, because))
-			next = append(next, image)
-			continue
-		}
-		if err := m.toNamed(job, cause, f); err != nil {
-			return nil, err
-		}
-	}
-	return next, nil
-}
-
-// builtDigest is the digest that names a built image best.
-func builtDigest(f timeline.Fact) string {
-	best, rank := "", len(builtRoles)
-	for _, d := range f.Item.Digests {
-		if i := slices.Index(builtRoles, d.Role); i >= 0 && i < rank {
-			best, rank = d.Value, i
-		}
-	}
-	return best
-}
-
-var builtRoles = []timeline.Role{timeline.Index, timeline.Manifest, timeline.NoRole, timeline.Config}
-
-// imageOf is the subject of an image: the one that is known under one of its
-// digests, else the digest itself.
-func (m *matching) imageOf(digest string) timeline.Subject {
-	for _, d := range m.holds.same(digest) {
-		s := timeline.Subject{Kind: timeline.Image, ID: d}
-		if m.about[s] != nil {
-			return s
-		}
-	}
-	return timeline.Subject{Kind: timeline.Image, ID: digest}
-}
-
-// toPullers: whoever pulled or ran exactly this image has it.
-func (m *matching) toPullers(image timeline.Subject, cause judged) ([]timeline.Subject, error) {
-	facts, err := m.r.with(m.holds.same(image.ID))
-	if err != nil {
-		return nil, err
-	}
-	var next []timeline.Subject
-	for _, f := range facts {
-		if f.Subject == image || f.Subject == cause.Subject || f.Action == timeline.Build || f.Action == timeline.Push || f.Action == timeline.Tag {
-			continue
-		}
-		v := exact(f.Action, true)
-		m.place(f, []judged{follows(cause, f, v, rulePuller,
-			fmt.Sprintf("%s %s, the image that %s", verb(f.Action), short(f.Item.Artifact), cause.because))})
-		if v == Exposed {
-			next = append(next, f.Subject)
-		}
-	}
-	return next, nil
-}
-
-// toDerived: an image whose layers include the one that holds the package was
-// built on it, whenever that was. Sharing any other layer is nothing.
-func (m *matching) toDerived(image timeline.Subject, cause judged) []timeline.Subject {
-	var next []timeline.Subject
-	for _, j := range m.about[image].judged {
-		if j.verdict != Exposed {
-			continue
-		}
-		for _, d := range j.Item.Digests {
-			if d.Role != timeline.Diff {
-				continue
-			}
-			for _, id := range m.holds.up[d.Value] {
-				other := m.imageOf(id)
-				if slices.Contains(m.holds.same(image.ID), id) || other == image {
-					continue
-				}
-				a := m.of(other)
-				a.judged = append(a.judged, follows(cause, j.Fact, Exposed, ruleLayer,
-					fmt.Sprintf("its layers include %s, which holds %s", d.Value, j.Item.Artifact)))
-				next = append(next, other)
-			}
-		}
-	}
-	return next
-}
-
-// toNamed: of an image pushed without a digest only the name is known, and
-// names move: a later pull of it is possible, no more.
-func (m *matching) toNamed(job timeline.Subject, cause judged, made timeline.Fact) error {
-	if made.Parts.Type != "image" {
-		return nil
-	}
-	facts, err := m.r.named(made.Parts)
-	if err != nil {
-		return err
-	}
-	for _, f := range facts {
-		if f.Subject == job || f.Span.To < made.Span.From || asks(f.Action) {
-			continue
-		}
-		m.place(f, []judged{follows(cause, f, Possible, ruleName,
-			fmt.Sprintf("%s %s, a name that %s gave to an image it built after it %s; which image came is not known", verb(f.Action), short(f.Item.Artifact), job, cause.because))})
-	}
-	return nil
+	return strings.ToLower(s[:1]) + s[1:]
 }

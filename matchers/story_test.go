@@ -17,6 +17,7 @@ import (
 //	source NAME [STATE] [CLAIM]     a source; what follows is in it
 //	event NOTATION [op=N]           an event
 //	op N STATE [PARENT]             an operation
+//	tool N TOOL [PARENT]            an operation of a tool, done
 //	link RELATION FROM TO [SPAN]    a relation
 //	covers SUBJECT TOPIC SPAN|whole|whole:SPAN
 //	claimed SUBJECT                 named with --subject
@@ -86,6 +87,13 @@ func (s *story) do(verb, rest string) {
 		s.event(rest)
 	case "op":
 		o := timeline.Op{State: timeline.OpState(w[1])}
+		s.scan(w[0], &o.Number)
+		if len(w) > 2 {
+			s.scan(w[2], &o.Parent)
+		}
+		s.batch.Ops = append(s.batch.Ops, o)
+	case "tool":
+		o := timeline.Op{State: timeline.OpDone, Tool: w[1]}
 		s.scan(w[0], &o.Number)
 		if len(w) > 2 {
 			s.scan(w[2], &o.Parent)

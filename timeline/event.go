@@ -151,8 +151,17 @@ const (
 	Is      Relation = "is"      // client → host, pod container → container
 	Names   Relation = "names"   // repo:tag → digest
 	Holds   Relation = "holds"   // index → manifest → config → diff
-	Uses    Relation = "uses"    // job → cache key, project, workflow, action
+	Uses    Relation = "uses"    // job → cache key that it got, workflow; container → part of its host
+	Saves   Relation = "saves"   // job → cache key that it wrote
 	Mirrors Relation = "mirrors" // prefix → upstream
+)
+
+// Ends of links that are no digest, image or subject start with one of these.
+const (
+	DiffEnd     = "diff:"        // before the digest of an unpacked layer: an image of one layer is not the layer
+	HostEnd     = "host-access:" // before what a container can reach of its host: privileged, pid, or a path
+	CacheEnd    = "cache:"       // before the key of a cache; SharedCache before one that is not of one project
+	SharedCache = CacheEnd + "image/"
 )
 
 // Link is a relation between two identities, seen at some time. The ends are

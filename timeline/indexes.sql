@@ -4,4 +4,6 @@
 -- query is only slower.
 CREATE INDEX event_bundle ON event (bundle);
 CREATE INDEX event_source ON event (source, op);
-CREATE INDEX event_opaque ON event (action) WHERE action IN (14, 15, 16) -- contact, opaque, hold
+-- Contact, opaque and hold; build, push and tag.
+CREATE INDEX event_opaque ON event (action) WHERE action IN (14, 15, 16);
+CREATE INDEX event_made ON event (subject) WHERE action IN (9, 10, 11)

@@ -144,13 +144,6 @@ func (db *DB) FactsOf(yield func(Fact) error, actions ...Action) error {
 		"WHERE e.action IN ("+actionList(actions)+") ORDER BY e.id, i.id")
 }
 
-// FactsBy yields the facts of one subject with one of the actions.
-func (db *DB) FactsBy(who Subject, yield func(Fact) error, actions ...Action) error {
-	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
-		"WHERE e.subject=(SELECT id FROM subject WHERE kind=? AND name=?) AND e.action IN ("+actionList(actions)+") ORDER BY e.id, i.id",
-		string(who.Kind), who.ID)
-}
-
 func actionList(actions []Action) string {
 	list := make([]string, len(actions))
 	for i, a := range actions {

@@ -152,7 +152,7 @@ func readImageConfig(d *evidence.Doc, o *evidence.Out) error {
 		for diff := range v.get("rootfs", "diff_ids").elements() {
 			at(d, o, diff)
 			if digest := timeline.SHA256(diff.text()); digest != "" {
-				o.Link(timeline.Holds, d.SHA256, digest)
+				o.Link(timeline.Holds, d.SHA256, timeline.DiffEnd+digest)
 			}
 		}
 	}

@@ -162,7 +162,7 @@ func (img storedImage) links(o *evidence.Out, v value) {
 	}
 	for _, diff := range v.get("RootFS", "Layers").texts() {
 		if diff = timeline.SHA256(diff); diff != "" {
-			o.Link(timeline.Holds, img.id[0].Value, diff)
+			o.Link(timeline.Holds, img.id[0].Value, timeline.DiffEnd+diff)
 		}
 	}
 }

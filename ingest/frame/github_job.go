@@ -120,13 +120,27 @@ func (j *githubJob) tear(why string) {
 //	Cache restored from key: Linux-pip-dc256607d04067962fd327583382ffc58d841f2f
 //	Cache hit for: setup-python-Linux-x64-24.04-Ubuntu-python-3.11.9-pip-4f53
 //	Cache saved with key: Linux-pip-dc256607d04067962fd327583382ffc58d841f2f
+//	Cache saved with the key: node-cache-Linux-x64-npm-dc256607d04067962fd3
 func (j *githubJob) cache(text []byte, o *evidence.Out) {
-	for _, head := range []string{"Cache restored from key: ", "Cache hit for: ", "Cache hit for restore-key: ", "Cache saved with key: "} {
-		if key, ok := bytes.CutPrefix(text, []byte(head)); ok && len(key) > 0 && len(key) <= 512 {
-			o.Link(timeline.Uses, j.who(o).String(), "cache:"+string(bytes.TrimSpace(key)))
+	for _, c := range cacheLines {
+		if key, ok := bytes.CutPrefix(text, []byte(c.head)); ok && len(key) > 0 && len(key) <= 512 {
+			o.Link(c.relation, j.who(o).String(), timeline.CacheEnd+string(bytes.TrimSpace(key)))
 			return
 		}
 	}
+}
+
+// cacheLines are what actions/cache and the setup actions print.
+// https://github.com/actions/cache/blob/main/src/saveImpl.ts
+var cacheLines = []struct {
+	head     string
+	relation timeline.Relation
+}{
+	{"Cache restored from key: ", timeline.Uses},
+	{"Cache hit for: ", timeline.Uses},
+	{"Cache hit for restore-key: ", timeline.Uses},
+	{"Cache saved with key: ", timeline.Saves},
+	{"Cache saved with the key: ", timeline.Saves},
 }
 
 // who is the job as a subject.

@@ -227,16 +227,28 @@ func (t *trace) image(text string, o *evidence.Out) {
 	}
 }
 
-// caches links the job with the cache that it got.
+// caches links the job with the cache that it got, and with the one it wrote.
 //
 //	Checking cache for v0-23-0-protected...
 //	Successfully extracted cache
+//	Creating cache v0-23-0-protected...
+//	Created cache
 func (t *trace) caches(text string, o *evidence.Out) {
-	if key, ok := strings.CutPrefix(text, "Checking cache for "); ok {
-		t.cache = strings.TrimSuffix(strings.TrimSpace(key), "...")
+	for _, head := range []string{"Checking cache for ", "Creating cache "} {
+		if key, ok := strings.CutPrefix(text, head); ok {
+			t.cache = strings.TrimSuffix(strings.TrimSpace(key), "...")
+			return
+		}
 	}
-	if t.cache != "" && strings.TrimSpace(text) == "Successfully extracted cache" {
-		o.Link(timeline.Uses, o.Subject().String(), "cache:"+t.cache)
+	if t.cache == "" {
+		return
+	}
+	switch strings.TrimSpace(text) {
+	case "Successfully extracted cache":
+		o.Link(timeline.Uses, o.Subject().String(), timeline.CacheEnd+t.cache)
+		t.cache = ""
+	case "Created cache":
+		o.Link(timeline.Saves, o.Subject().String(), timeline.CacheEnd+t.cache)
 		t.cache = ""
 	}
 }

@@ -1,0 +1,220 @@
+package matchers
+
+import (
+	"fmt"
+	"slices"
+
+	"pulltrail/timeline"
+)
+
+// build is one run of a builder, in which an install stays inside the image.
+type build struct{ source, op int64 }
+
+// builders are the tools whose operations are builds.
+var builders = map[string]bool{"buildkit": true, "docker-build": true, "kaniko": true}
+
+// buildOf returns the build that a line belongs to.
+func (s *spreader) buildOf(f timeline.Fact) (build, bool) {
+	n := f.Op
+	for range 8 {
+		if n == 0 {
+			break
+		}
+		op, err := s.m.op(f.Source, n)
+		if err != nil {
+			s.err = err
+			break
+		}
+		if builders[op.Tool] {
+			return build{f.Source, n}, true
+		}
+		n = op.Parent
+	}
+	return build{}, false
+}
+
+// built: an image that was made with or after what came may hold it.
+func (s *spreader) built(c cause) {
+	made := s.images.made[c.subject]
+	if len(made) == 0 {
+		return
+	}
+	in, inside := s.buildOf(c.Fact)
+	inside = inside && c.Event >= 0 && c.Fact.Subject == c.subject
+	for _, f := range made {
+		if f.Span.To < c.since || f.Parts.Type != "image" && len(f.Item.Digests) == 0 {
+			continue
+		}
+		v := s.afterwards(c)
+		if inside {
+			v = s.together(c, f, in, made)
+		}
+		if v == "" {
+			continue
+		}
+		if known, _, _ := s.m.holds.of(f.Item.Digests); known == Clear {
+			continue // its content is known, and decides
+		}
+		rule, because := ruleBuilt, fmt.Sprintf("was built by %s after it %s", c.subject, c.short)
+		if inside && c.Parts.Type == "image" {
+			rule, because = ruleFrom, fmt.Sprintf("was built by %s with %s", c.subject, short(c.Item.Artifact))
+		}
+		for _, image := range s.imagesOf(f, made) {
+			s.makes(c.subject, image, f)
+			s.arrive(c, image, f, v, rule, because)
+		}
+	}
+}
+
+// afterwards: what a job did before it built an image may be in the image. What
+// lies on a host need not be.
+func (s *spreader) afterwards(c cause) Verdict {
+	switch c.subject.Kind {
+	case timeline.Job, timeline.Source:
+		if c.verdict == Exposed {
+			return Exposed
+		}
+		return Possible
+	case timeline.Host, timeline.Container:
+		if c.verdict == Exposed {
+			return Possible
+		}
+	case timeline.Image, timeline.Client, timeline.Cache:
+	}
+	return ""
+}
+
+// together: what a build installed, or was built from, is in the image of that
+// build and in no other.
+func (s *spreader) together(c cause, f timeline.Fact, in build, made []timeline.Fact) Verdict {
+	v := Possible
+	if c.content == Exposed && (c.Parts.Type != "image" || s.onlyBase(c, in)) {
+		v = Exposed
+	}
+	of, known := s.buildOf(f)
+	switch {
+	case known && of == in:
+		return v
+	case known:
+		return ""
+	}
+	for _, other := range made { // pushed later under the name that a build gave it
+		if other.Action == timeline.Build && other.Item.Artifact == withoutDigest(f) && other.Item.Artifact != "" {
+			if of, known := s.buildOf(other); known && of == in {
+				return v
+			} else if known {
+				return ""
+			}
+		}
+	}
+	return Possible
+}
+
+// withoutDigest is the name and tag of an image.
+func withoutDigest(f timeline.Fact) string {
+	if f.Parts.Version == "" {
+		return f.Parts.Name
+	}
+	return f.Parts.Name + ":" + f.Parts.Version
+}
+
+// onlyBase reports whether a build names no other image: with several, the one
+// that is exposed may be that of a stage of which little or nothing was copied.
+func (s *spreader) onlyBase(c cause, in build) bool {
+	facts, err := s.m.r.ofOps(in.source, s.opsOf(in))
+	if err != nil {
+		s.err = err
+		return false
+	}
+	mine := map[string]bool{}
+	for _, d := range c.Item.Digests {
+		for _, same := range s.m.holds.same(d.Value) {
+			mine[same] = true
+		}
+	}
+	for _, f := range facts {
+		if f.Parts.Type != "image" || f.Action == timeline.Build || f.Action == timeline.Push || f.Action == timeline.Tag ||
+			f.Action == timeline.Opaque || f.Action == timeline.Require || f.Parts.Name == c.Parts.Name || frontend[f.Parts.Name] {
+			continue
+		}
+		if !slices.ContainsFunc(f.Item.Digests, func(d timeline.Digest) bool { return mine[d.Value] }) {
+			return false
+		}
+	}
+	return true
+}
+
+// frontend is the image that reads the Dockerfile; nothing of it comes into
+// what is built.
+var frontend = map[string]bool{"docker.io/docker/dockerfile": true, "docker.io/docker/buildkit-syft-scanner": true}
+
+// opsOf lists a build with the operations inside it.
+func (s *spreader) opsOf(in build) []int64 {
+	out := []int64{in.op}
+	for n, o := range s.m.ops[in.source] {
+		if o.Parent == in.op {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// imagesOf lists the subjects that a built image is: those that are known under
+// its digests, else the digest that names it best, else its name, unless the
+// builder gave the same name with a digest.
+func (s *spreader) imagesOf(f timeline.Fact, made []timeline.Fact) []timeline.Subject {
+	var out []timeline.Subject
+	for _, d := range f.Item.Digests {
+		for _, same := range s.m.holds.same(d.Value) {
+			if image := (timeline.Subject{Kind: timeline.Image, ID: same}); s.m.about[image] != nil && !slices.Contains(out, image) {
+				out = append(out, image)
+			}
+		}
+	}
+	switch d := builtDigest(f); {
+	case len(out) > 0:
+		return out
+	case d != "":
+		return []timeline.Subject{{Kind: timeline.Image, ID: d}}
+	}
+	for _, other := range made {
+		if len(other.Item.Digests) > 0 && withoutDigest(other) == withoutDigest(f) && other.Source == f.Source {
+			return s.imagesOf(other, made)
+		}
+	}
+	return []timeline.Subject{{Kind: timeline.Image, ID: withoutDigest(f)}}
+}
+
+// makes notes who made an image, and how the builder calls it.
+func (s *spreader) makes(who, image timeline.Subject, f timeline.Fact) {
+	if !slices.Contains(s.images.makers[image], who) {
+		s.images.makers[image] = append(s.images.makers[image], who)
+	}
+	if f.Parts.Version != "" {
+		if s.images.calls[image] == nil {
+			s.images.calls[image] = map[string]struct{}{}
+		}
+		s.images.calls[image][withoutDigest(f)] = struct{}{}
+	}
+	for _, d := range f.Item.Digests {
+		for _, same := range s.m.holds.same(d.Value) {
+			if same != image.ID && !slices.Contains(s.images.extra[image], same) {
+				s.images.extra[image] = append(s.images.extra[image], same)
+			}
+		}
+	}
+}
+
+// builtDigest is the digest that names a built image best.
+func builtDigest(f timeline.Fact) string {
+	best, rank := "", len(builtRoles)
+	for _, d := range f.Item.Digests {
+		if i := slices.Index(builtRoles, d.Role); i >= 0 && i < rank {
+			best, rank = d.Value, i
+		}
+	}
+	return best
+}
+
+var builtRoles = []timeline.Role{timeline.Index, timeline.Manifest, timeline.NoRole, timeline.Config}
