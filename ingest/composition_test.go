@@ -71,15 +71,21 @@ var wrappings = map[string]wrapping{
 	"github-job": prefixed("github-job", "", func(i int) string { return stamp(i, "2006-01-02T15:04:05.0000000Z") + " " }),
 	"pip-log": {frame: "pip-log", only: []string{"pip"}, wrap: prefixed("pip-log", "2026-10-21T11:59:59,000 Using pip 24.2 from /opt/pip (python 3.13)",
 		func(i int) string { return stamp(i, "2006-01-02T15:04:05,000") + " " }).wrap},
-	"npm-debug-log":  {frame: "npm-debug-log", only: []string{"npm"}, wrap: prefixed("npm-debug-log", "0 verbose cli /usr/bin/node /usr/bin/npm", func(i int) string { return fmt.Sprintf("%d ", i+1) }).wrap},
-	"azure":          prefixed("azure-pipelines", stamp(0, "2006-01-02T15:04:05.0000000Z")+" ##[section]Starting: Bash", func(i int) string { return stamp(i, "2006-01-02T15:04:05.0000000Z") + " " }),
-	"buildkite":      prefixed("buildkite", "", func(i int) string { return fmt.Sprintf("\x1b_bk;t=%d\x07", 1792584000000+i) }),
-	"travis":         travisLog,
-	"readthedocs":    prefixed("readthedocs", "[rtd-command-info] start-time: 2026-10-21T12:00:00.5Z, end-time: 2026-10-21T12:10:00.5Z, duration: 600, exit-code: 0\ntrue", func(int) string { return "" }),
-	"clock":          prefixed("clock-lines", "", func(i int) string { return stamp(i, "15:04:05.000") + " " }),
-	"syslog-3164":    prefixed("syslog", "", func(i int) string { return stamp(i, time.Stamp) + " prod-3 deploy[41]: " }),
-	"syslog-5424":    prefixed("syslog", "", func(i int) string { return "<14>1 " + stamp(i, nano) + " prod-3 deploy 41 - - " }),
-	"syslog-iso":     prefixed("syslog", "", func(i int) string { return stamp(i, "2006-01-02T15:04:05-0700") + " prod-3 deploy[41]: " }),
+	"npm-debug-log": {frame: "npm-debug-log", only: []string{"npm"}, wrap: prefixed("npm-debug-log", "0 verbose cli /usr/bin/node /usr/bin/npm", func(i int) string { return fmt.Sprintf("%d ", i+1) }).wrap},
+	"azure":         prefixed("azure-pipelines", stamp(0, "2006-01-02T15:04:05.0000000Z")+" ##[section]Starting: Bash", func(i int) string { return stamp(i, "2006-01-02T15:04:05.0000000Z") + " " }),
+	"buildkite":     prefixed("buildkite", "", func(i int) string { return fmt.Sprintf("\x1b_bk;t=%d\x07", 1792584000000+i) }),
+	"travis":        travisLog,
+	"readthedocs":   prefixed("readthedocs", "[rtd-command-info] start-time: 2026-10-21T12:00:00.5Z, end-time: 2026-10-21T12:10:00.5Z, duration: 600, exit-code: 0\ntrue", func(int) string { return "" }),
+	"clock":         prefixed("clock-lines", "", func(i int) string { return stamp(i, "15:04:05.000") + " " }),
+	"syslog-3164":   prefixed("syslog", "", func(i int) string { return stamp(i, time.Stamp) + " prod-3 deploy[41]: " }),
+	"syslog-5424":   prefixed("syslog", "", func(i int) string { return "<14>1 " + stamp(i, nano) + " prod-3 deploy 41 - - " }),
+	"syslog-iso":    prefixed("syslog", "", func(i int) string { return stamp(i, "2006-01-02T15:04:05-0700") + " prod-3 deploy[41]: " }),
+	"grafana":       prefixed("grafana-export", "", func(i int) string { return fmt.Sprintf("%d\t%s\t", 1792584000000+i, stamp(i, nano)) }),
+	"sglang":        prefixed("sglang-log", "", func(i int) string { return "[" + stamp(i, time.DateTime) + " DP0 TP0] " }),
+	"vllm": prefixed("vllm-log", "", func(i int) string {
+		return "(APIServer pid=7) INFO " + stamp(i, "01-02 15:04:05") + " [loggers.py:271] "
+	}),
+	"csv":            {frame: "csv-rows", only: []string{}, wrap: func(lines []string) []string { return lines }},
 	"docker logs -t": prefixed("stamped-lines", "", func(i int) string { return stamp(i, nano) + " " }),
 	"timestamper":    prefixed("stamped-lines", "", func(i int) string { return "[" + stamp(i, "2006-01-02T15:04:05.000Z") + "] " }),
 	"kubernetes":     prefixed("kubernetes-cri", "", func(i int) string { return stamp(i, nano) + " stdout F " }),
@@ -232,6 +238,31 @@ func compose(t *testing.T, w wrapping, samples []*sampleFile) {
 	}
 }
 
+// inference yields what the case says of inference engines. A frame adds clocks
+// and may keep apart what lines alone run together, so settings count once.
+func inference(t *testing.T, db *timeline.DB, yield func(path, text string)) {
+	t.Helper()
+	settings, err := db.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, x := range settings {
+		text := fmt.Sprintf("setting %s %s", x.Name, x.Value)
+		if !seen[x.Path+text] {
+			seen[x.Path+text] = true
+			yield(x.Path, text)
+		}
+	}
+	err = db.Requests(-1, func(r *timeline.RequestRow) error {
+		yield(r.Path, fmt.Sprintf("request %s %s %s %d %d %d failed=%t", r.Tenant, r.Model, r.ID, r.Prompt, r.Cached, r.Output, r.Failed))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // readEvents reads samples into one new case and returns what each event of a
 // sample proves, sorted. The format that claims the plain lines is kept.
 func readEvents(t *testing.T, samples []*sampleFile, lines func(*sampleFile) []string) map[*sampleFile][]string {
@@ -271,6 +302,10 @@ func readEvents(t *testing.T, samples []*sampleFile, lines func(*sampleFile) []s
 	if err != nil {
 		t.Fatal(err)
 	}
+	inference(t, db, func(path, text string) {
+		s := byPath[path]
+		events[s] = append(events[s], text+"\n")
+	})
 	for _, e := range events {
 		slices.Sort(e)
 	}

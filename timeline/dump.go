@@ -94,5 +94,8 @@ func (db *DB) dumpRest(add func(...string)) error {
 	for _, s := range subjects {
 		add("subject", escape(s.String()))
 	}
+	if err := db.dumpInference(add); err != nil {
+		return err
+	}
 	return db.dumpVerdicts(add)
 }

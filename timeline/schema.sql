@@ -99,6 +99,27 @@ CREATE INDEX skip_source ON skip (source);
 CREATE TABLE named (source INTEGER NOT NULL REFERENCES source, subject INTEGER NOT NULL REFERENCES subject,
   PRIMARY KEY (source, subject)) STRICT, WITHOUT ROWID;
 
+-- What inference engines are set to, see SettingName.
+CREATE TABLE setting (
+  source INTEGER NOT NULL REFERENCES source, subject INTEGER NOT NULL REFERENCES subject,
+  name TEXT NOT NULL, value TEXT NOT NULL, t0 INTEGER, t1 INTEGER, clock TEXT NOT NULL, written TEXT NOT NULL,
+  path INTEGER NOT NULL REFERENCES path, line INTEGER NOT NULL, off INTEGER NOT NULL, excerpt TEXT NOT NULL
+) STRICT;
+CREATE INDEX setting_source ON setting (source);
+
+-- Requests to inference engines, without their texts. Tenant and model are in
+-- path; counts are tokens, -1 when not known; start, first and finish are
+-- nanoseconds, 0 when not known.
+CREATE TABLE request (
+  source INTEGER NOT NULL REFERENCES source, node INTEGER NOT NULL REFERENCES subject,
+  tenant INTEGER NOT NULL REFERENCES path, model INTEGER NOT NULL REFERENCES path, name TEXT NOT NULL,
+  prompt INTEGER NOT NULL, cached INTEGER NOT NULL, output INTEGER NOT NULL,
+  start INTEGER NOT NULL, first INTEGER NOT NULL, finish INTEGER NOT NULL,
+  t0 INTEGER, t1 INTEGER, clock TEXT NOT NULL, flags INTEGER NOT NULL,
+  path INTEGER NOT NULL REFERENCES path, line INTEGER NOT NULL, off INTEGER NOT NULL
+) STRICT;
+CREATE INDEX request_source ON request (source);
+
 -- Subjects that a person named with --subject: they get a verdict even when
 -- nothing is found.
 CREATE TABLE claimed (source INTEGER NOT NULL REFERENCES source, subject INTEGER NOT NULL REFERENCES subject,
@@ -188,6 +209,19 @@ JOIN bundle_item b ON b.bundle = e.bundle
 JOIN item i ON i.id = b.item
 JOIN artifact a ON a.id = i.artifact
 JOIN path p ON p.id = e.path;
+
+-- Requests to inference engines, one row each.
+CREATE VIEW requests AS
+SELECT strftime('%Y-%m-%dT%H:%M:%SZ', r.t0 / 1000000000, 'unixepoch') AS "from",
+       strftime('%Y-%m-%dT%H:%M:%SZ', r.t1 / 1000000000, 'unixepoch') AS "to",
+       u.kind || ':' || u.name AS node, t.text AS tenant, m.text AS model, r.name AS request,
+       r.prompt AS prompt_tokens, r.cached AS cached_tokens, r.output AS output_tokens,
+       CASE WHEN r.first > 0 THEN (r.first - r.start) / 1e9 END AS seconds_to_first_token,
+       r.flags & 2 <> 0 AS failed, p.text AS path, r.line, s.sha256 AS source
+FROM request r
+JOIN source s ON s.id = r.source AND s.complete = 1
+JOIN subject u ON u.id = r.node
+JOIN path t ON t.id = r.tenant JOIN path m ON m.id = r.model JOIN path p ON p.id = r.path;
 
 -- Every subject with the number of events it has.
 CREATE VIEW subjects AS

@@ -18,6 +18,8 @@ type Batch struct {
 	Skips    []Skip
 	Ops      []Op
 	Claimed  []Subject
+	Settings []Setting
+	Requests []Request
 
 	Credentials []Credential
 }
@@ -56,7 +58,7 @@ type writer struct {
 	pending int
 	inTx    bool
 
-	events, named, links, ops, skips, verdicts *bulk
+	events, named, links, ops, skips, verdicts, settings, requests *bulk
 	dictionaries
 
 	lastEvent int64
@@ -79,6 +81,8 @@ func newWriter(db *sql.DB, dir string) (*writer, error) {
 		skips:  newBulk("INSERT INTO skip(source,path,line,off,reason,excerpt)"),
 
 		verdicts: newBulk("INSERT INTO verdict(answer,subject,verdict,rule,because,artifact,channels,origins)"),
+		settings: newBulk("INSERT INTO setting(source,subject,name,value,t0,t1,clock,written,path,line,off,excerpt)"),
+		requests: newBulk("INSERT INTO request(source,node,tenant,model,name,prompt,cached,output,start,first,finish,t0,t1,clock,flags,path,line,off)"),
 	}
 	if err := w.start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open case: %w", err), conn.Close())
@@ -140,7 +144,7 @@ func (w *writer) close() error {
 }
 
 func (w *writer) bulks() []*bulk {
-	return append(w.dictionaries.bulks(), w.events, w.named, w.links, w.ops, w.skips, w.verdicts)
+	return append(w.dictionaries.bulks(), w.events, w.named, w.links, w.ops, w.skips, w.verdicts, w.settings, w.requests)
 }
 
 func (w *writer) begin() error {
@@ -311,6 +315,16 @@ func (s *SourceWriter) write(b *Batch) error {
 			return err
 		}
 	}
+	for i := range b.Settings {
+		if err := s.setting(&b.Settings[i]); err != nil {
+			return err
+		}
+	}
+	for i := range b.Requests {
+		if err := s.request(&b.Requests[i]); err != nil {
+			return err
+		}
+	}
 	for i := range b.Credentials {
 		if err := s.credential(&b.Credentials[i]); err != nil {
 			return err
@@ -356,20 +370,27 @@ func (s *SourceWriter) writeCoverage(b *Batch) error {
 	return nil
 }
 
+// name numbers a subject, and stores that the source speaks of it.
+func (s *SourceWriter) name(who Subject) (int64, error) {
+	subject, err := s.w.subject(who)
+	if err != nil || s.named[subject] {
+		return subject, err
+	}
+	if len(s.named)%maxInterned == 0 {
+		s.named = map[int64]bool{}
+	}
+	s.named[subject] = true
+	return subject, s.w.put(s.w.named, s.id, subject)
+}
+
 func (s *SourceWriter) event(e *Event) error {
-	subject, err := s.w.subject(e.Subject)
+	name := s.name
+	if e.Action == Hold && e.Subject.Kind == Source {
+		name = s.w.subject // who only keeps secrets and has no name is nobody who could have met a release
+	}
+	subject, err := name(e.Subject)
 	if err != nil {
 		return err
-	}
-	// Who only keeps secrets and has no name is nobody who could have met a release.
-	if !s.named[subject] && (e.Action != Hold || e.Subject.Kind != Source) {
-		if len(s.named)%maxInterned == 0 {
-			s.named = map[int64]bool{}
-		}
-		s.named[subject] = true
-		if err := s.w.put(s.w.named, s.id, subject); err != nil {
-			return err
-		}
 	}
 	bundle, err := s.w.bundle(e.Items)
 	if err != nil {

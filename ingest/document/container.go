@@ -88,6 +88,8 @@ func readContainer(d *evidence.Doc, o *evidence.Out, v value) {
 				Why: "a container has one image all its life",
 			})
 		}
+		at(d, o, v.get("Args"))
+		o.EngineCommand(append([]string{v.get("Path").text()}, v.get("Args").texts()...), e.Span)
 		holdEnv(d, o, v.get("Config", "Env"))
 	})
 }

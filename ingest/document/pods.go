@@ -120,6 +120,9 @@ func (p pod) container(d *evidence.Doc, o *evidence.Out, spec, status value) {
 			end = timeline.OpDone // else an earlier start may have got another image by the same tag
 		}
 		o.Close(op, end)
+		at(d, o, spec.get("args"))
+		started := evidence.ISOStamp([]byte(status.get("state", "running", "startedAt").text()), &o.Times)
+		o.EngineCommand(append(spec.get("command").texts(), spec.get("args").texts()...), started)
 		p.secrets(d, o, spec)
 	})
 }

@@ -2,6 +2,8 @@ package evidence
 
 import (
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"pulltrail/timeline"
@@ -118,6 +120,22 @@ func Epoch(n int64, unit time.Duration, written string) timeline.Span {
 		return timeline.Span{From: timeline.Beginning, To: timeline.Forever, Clock: timeline.Unset, Written: written}
 	}
 	return exact(time.Unix(0, n*int64(unit)).UTC(), written)
+}
+
+// UnixSeconds reads seconds since 1970 with a fraction as nanoseconds; 0 for
+// anything else, and for the counts of clocks that started later.
+func UnixSeconds(text string) int64 {
+	whole, part, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || n < unsetBefore/1_000_000_000 || n >= math.MaxInt64/1_000_000_000 {
+		return 0
+	}
+	part = (part + "000000000")[:9]
+	nano, err := strconv.ParseUint(part, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return n*1e9 + int64(nano)
 }
 
 // ISOStamp reads ISO 8601 and RFC 3339 times in any of their spellings: T or a

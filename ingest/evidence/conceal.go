@@ -67,6 +67,17 @@ func written(s timeline.Span) timeline.Span {
 // minSecret is shorter than the values that are told by their looks.
 const minSecret = 16
 
+// hidesInQualifiers reports whether the qualifiers of a purl hold a secret when
+// their escapes are taken back.
+func hidesInQualifiers(purl string) bool {
+	_, qualifiers, ok := strings.Cut(purl, "?")
+	if !ok || strings.IndexAny(qualifiers, "%+") < 0 {
+		return false
+	}
+	plain, err := url.QueryUnescape(qualifiers)
+	return err == nil && Redact(Clean(plain)) != Clean(plain)
+}
+
 // concealArtifact takes secrets out of the name of an artifact. Names say
 // "token" and "key" rightly, so in what can be a name only what looks like a
 // secret by itself is one. A package of such a name is kept as its ecosystem.
@@ -80,7 +91,7 @@ func concealArtifact(a string) string {
 	} else {
 		kept = redactAll(a, func(s string) suspicion { return suspect(s) &^ (suspectField | suspectArgs) })
 	}
-	if name, ok := strings.CutPrefix(a, "pkg:"); ok && kept != a {
+	if name, ok := strings.CutPrefix(a, "pkg:"); ok && (kept != a || hidesInQualifiers(name)) {
 		ecosystem, _, _ := strings.Cut(name, "/")
 		return timeline.Ecosystem(ecosystem)
 	}

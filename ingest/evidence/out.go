@@ -202,7 +202,7 @@ func (o *Out) add(e timeline.Event) {
 	if e.Path == "" {
 		e.Path = o.path
 	}
-	o.unnamed = o.unnamed || e.Subject.Kind == timeline.Source || e.Subject == o.Claim
+	o.claims(e.Subject)
 	o.conceal(&e)
 	if e.Span.From != timeline.Beginning {
 		o.first = min(o.first, e.Span.From)
@@ -320,11 +320,19 @@ func (o *Out) SetLine(no, off int64, text []byte) {
 	o.line = &Line{Text: text, No: no, Off: off}
 }
 
+// claims notes that something fell to what --subject said, or to nobody.
+func (o *Out) claims(who timeline.Subject) {
+	o.unnamed = o.unnamed || who.Kind == timeline.Source || who == o.Claim
+}
+
 func (o *Out) flush(rows int) {
 	b := &o.batch
-	if len(b.Events)+len(b.Links)+len(b.Skips)+len(b.Ops)+len(b.Credentials) < rows || o.err != nil {
+	if len(b.Events)+len(b.Links)+len(b.Skips)+len(b.Ops)+len(b.Credentials)+len(b.Settings)+len(b.Requests) < rows || o.err != nil {
 		return
 	}
 	o.err = o.sink(b)
-	*b = timeline.Batch{Events: b.Events[:0], Links: b.Links[:0], Skips: b.Skips[:0], Ops: b.Ops[:0], Credentials: b.Credentials[:0]}
+	*b = timeline.Batch{
+		Events: b.Events[:0], Links: b.Links[:0], Skips: b.Skips[:0], Ops: b.Ops[:0],
+		Credentials: b.Credentials[:0], Settings: b.Settings[:0], Requests: b.Requests[:0],
+	}
 }

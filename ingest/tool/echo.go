@@ -199,6 +199,9 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 	if known, ok := e.fetched(name, args, c, o, depth); ok {
 		return known
 	}
+	if o.EngineCommand(c.words, timeline.Span{}) {
+		return true
+	}
 	if inner, ok := inside(name, args); ok {
 		if len(inner) == 1 { // sh -c 'several commands'
 			return e.command(inner[0], o, depth+1)
