@@ -62,6 +62,8 @@ func batch(host string) *Batch {
 		Claimed:  []Subject{s},
 
 		Credentials: []Credential{{Subject: s, Name: "NPM_TOKEN", Origin: at}},
+		Settings:    []Setting{{Subject: s, Name: PoolTokens, Value: "681280", Origin: at}},
+		Requests:    []Request{{Node: s, Tenant: "acme", Prompt: 7, Origin: at}},
 	}
 }
 
