@@ -55,6 +55,10 @@ type Finding struct {
 	Service  string
 
 	Uncovered []Hole // what was not seen of the channels' windows
+
+	// Dispositions are what people said of it, in the order they said it. They
+	// stand beside the verdict and change nothing of it.
+	Dispositions []timeline.Decision
 }
 
 // Hole is a part of a channel's window that no evidence of a subject covers.

@@ -23,7 +23,17 @@ type Credential struct {
 	Verdict Verdict // the strongest of those who expose it
 	Held    []Holding
 	By      []Exposer
-	Owners  []string // of the hosts that held it, by the inventory
+	Owners  []string // of the hosts that held it, by the inventory, and as lists say
+
+	Power    int    // 1 for what opens most: the order of the rows
+	PowerWhy string // what it opens
+	Records  []Record
+	Safe     SafeAfter
+	Made     int64               // when the newest value that lists know was made or changed, 0 when not known
+	Used     int64               // when lists saw it used last, 0 when not known
+	Said     []timeline.Decision // what people said of it, in the order it was said
+	State    State
+	Because  string // why it is in this state, one sentence
 
 	order int
 }
@@ -53,24 +63,63 @@ type plan struct {
 	rows   map[string]*Credential
 	shown  map[int]map[string]bool // finding → classes of the names that it exposes
 	strong []int                   // findings stronger than unknown
+
+	lists     []timeline.CredentialRow
+	listed    map[listKey]bool // holds that a list is behind
+	decisions []timeline.Decision
+	ended     map[timeline.Subject]stop
+}
+
+// listKey is the place of a name in a source.
+type listKey struct {
+	source, line int64
+	name         string
 }
 
 // PlanRotation lists the credentials that were within reach of the findings
 // stronger than unknown: the incident's classes times those subjects times the
-// names of the secrets that evidence shows them to have held.
-func PlanRotation(db *timeline.DB, res *Result) ([]Credential, error) {
+// names of the secrets that evidence shows them to have held, and what lists
+// say is kept where they could read. asOf is the time at which waivers are
+// looked at, nanoseconds since 1970 UTC; with 0 none has ended.
+func PlanRotation(db *timeline.DB, res *Result, asOf int64) ([]Credential, error) {
 	p := &plan{
-		res: res, inc: res.Incident, on: map[timeline.Subject]string{}, owner: map[string]string{},
+		res: res, inc: res.Incident, on: map[timeline.Subject]string{}, owner: map[string]string{}, listed: map[listKey]bool{},
 		reach: map[timeline.Subject][]int{}, rows: map[string]*Credential{}, shown: map[int]map[string]bool{},
 	}
 	p.within()
 	if len(p.strong) > 0 {
-		if err := db.FactsOf(p.held, timeline.Hold); err != nil {
+		if err := p.read(db); err != nil {
 			return nil, err
 		}
 	}
 	p.nameless()
+	for _, c := range p.rows {
+		p.safeAfter(c)
+		c.prove(asOf)
+	}
 	return p.sorted(), nil
+}
+
+// read takes from the case what the plan is made of.
+func (p *plan) read(db *timeline.DB) error {
+	var err error
+	if p.lists, err = db.Credentials(); err != nil {
+		return err
+	}
+	for _, c := range p.lists {
+		p.listed[listKey{c.Source, c.Line, c.Name}] = true
+	}
+	if p.decisions, err = db.Decisions(); err != nil {
+		return err
+	}
+	if p.ended, err = stops(db, p.res.Incident.ID, p.decisions); err != nil {
+		return err
+	}
+	if err := db.FactsOf(p.held, timeline.Hold); err != nil {
+		return err
+	}
+	p.fromLists()
+	return nil
 }
 
 // within finds out whose secrets each finding puts within reach: the subject's
@@ -128,15 +177,12 @@ func (p *plan) add(s timeline.Subject, finding int) {
 // held notes the name of a secret of a subject within reach.
 func (p *plan) held(f timeline.Fact) error {
 	by := p.reach[f.Subject]
-	if len(by) == 0 || f.Parts.Type != "secret" {
+	if len(by) == 0 || f.Parts.Type != "secret" || p.listed[listKey{f.Source, f.Line, f.Parts.Name}] {
 		return nil
 	}
 	class := classOf(f.Parts.Name, f.Subject.Kind)
 	row := p.row(f.Parts.Name, class, p.inc.covering(class, f.Subject.Kind))
-	for _, i := range by {
-		p.shown[i][class] = true
-		row.exposedBy(&p.res.Findings[i])
-	}
+	p.exposed(row, by)
 	for i := range row.Held {
 		if h := &row.Held[i]; h.Subject == f.Subject {
 			if origin(f, h.Line) < 0 {
@@ -150,19 +196,29 @@ func (p *plan) held(f timeline.Fact) error {
 	return nil
 }
 
+func (p *plan) exposed(row *Credential, by []int) {
+	for _, i := range by {
+		p.shown[i][row.Class] = true
+		row.exposedBy(&p.res.Findings[i])
+	}
+}
+
+// still reports whether a finding is of what holds nothing while nobody runs
+// it.
+func (p *plan) still(i int) bool {
+	k := p.res.Findings[i].Subject.Kind
+	return k == timeline.Image || k == timeline.Cache
+}
+
 // nameless adds a row for each class of the incident of which some finding
 // shows no name. An image holds nothing while nobody runs it: it stands there
 // only when nobody else is known.
 func (p *plan) nameless() {
-	still := func(i int) bool {
-		k := p.res.Findings[i].Subject.Kind
-		return k == timeline.Image || k == timeline.Cache
-	}
-	onlyStill := !slices.ContainsFunc(p.strong, func(i int) bool { return !still(i) })
+	onlyStill := !slices.ContainsFunc(p.strong, func(i int) bool { return !p.still(i) })
 	for n := range p.inc.Rotation {
 		class := p.inc.Rotation[n].Class
 		for _, i := range p.strong {
-			if p.shows(i, class) || still(i) && !onlyStill {
+			if p.shows(i, class) || p.still(i) && !onlyStill {
 				continue
 			}
 			f := &p.res.Findings[i]
@@ -184,22 +240,28 @@ func (p *plan) shows(finding int, class string) bool {
 	return names[class]
 }
 
-// row returns the row of a name and class; entry is that of the incident.
+// row returns the row of a name, or of a class without one; entry is that of
+// the incident. A name whose words leave its class in doubt has one row, with
+// whoever holds it.
 func (p *plan) row(name, class string, entry int) *Credential {
 	key := class + "\x00" + name
-	if name == "" {
+	switch {
+	case name == "":
 		key += "\x00" + p.inc.Rotation[entry].Scope
+	case class == ciSecret || class == processEnv:
+		key = "\x00" + name
 	}
-	if c := p.rows[key]; c != nil {
-		return c
+	c := p.rows[key]
+	if c == nil {
+		sum := sha256.Sum256([]byte(p.inc.ID + "\x00" + key))
+		c = &Credential{ID: "c-" + hex.EncodeToString(sum[:6]), Name: name, Class: class, Verdict: Clear, order: len(p.inc.Rotation)}
+		c.Power, c.PowerWhy = PowerOf(class)
+		p.rows[key] = c
 	}
-	sum := sha256.Sum256([]byte(p.inc.ID + "\x00" + key))
-	c := &Credential{ID: "c-" + hex.EncodeToString(sum[:6]), Name: name, Class: class, Verdict: Clear, order: len(p.inc.Rotation)}
-	if entry >= 0 {
+	if entry >= 0 && (!c.Listed || entry < c.order) {
 		r := p.inc.Rotation[entry]
-		c.Listed, c.Scope, c.Why, c.Cite, c.order = true, r.Scope, r.Why, r.Cite, entry
+		c.Listed, c.Scope, c.Why, c.Cite, c.order, c.Class = true, r.Scope, r.Why, r.Cite, entry, class
 	}
-	p.rows[key] = c
 	return c
 }
 
@@ -219,13 +281,18 @@ func (p *plan) own(c *Credential, s timeline.Subject) {
 	if s.Kind == timeline.Host {
 		host = s.ID
 	}
-	if o := p.owner[host]; o != "" && !slices.Contains(c.Owners, o) {
-		c.Owners = append(c.Owners, o)
+	c.ownedBy(p.owner[host])
+}
+
+func (c *Credential) ownedBy(owner string) {
+	if owner != "" && !slices.Contains(c.Owners, owner) {
+		c.Owners = append(c.Owners, owner)
 	}
 }
 
-// sorted lists the rows: what the strongest findings expose first, then in the
-// order of the incident, names before classes without one.
+// sorted lists the rows: what the strongest findings expose first, then what
+// opens most, then in the order of the incident, names before classes without
+// one.
 func (p *plan) sorted() []Credential {
 	out := make([]Credential, 0, len(p.rows))
 	for _, c := range p.rows {
@@ -240,11 +307,10 @@ func (p *plan) sorted() []Credential {
 		out = append(out, *c)
 	}
 	slices.SortFunc(out, func(a, b Credential) int {
-		if d := a.Verdict.rank() - b.Verdict.rank(); d != 0 {
-			return d
-		}
-		if d := a.order - b.order; d != 0 {
-			return d
+		for _, d := range []int{a.Verdict.rank() - b.Verdict.rank(), a.Power - b.Power, a.order - b.order} {
+			if d != 0 {
+				return d
+			}
 		}
 		if (a.Name == "") != (b.Name == "") {
 			if a.Name == "" {

@@ -46,6 +46,11 @@ func TestClassOf(t *testing.T) {
 	if got := classOf("SOMETHING", timeline.Container); got != processEnv {
 		t.Errorf("of a container: %s", got)
 	}
+	for _, class := range rotationClasses {
+		if rank, why := PowerOf(class); rank < 1 || why == "" || rank == len(powers) && !slices.Contains(powers[len(powers)-1].classes, class) {
+			t.Errorf("class %s has no place in the order", class)
+		}
+	}
 	for _, r := range nameRules {
 		if !slices.Contains(rotationClasses, r.class) {
 			t.Errorf("class %s is none that an incident may use", r.class)
@@ -118,7 +123,7 @@ func TestPlanRotation(t *testing.T) {
 	}
 	check := func(what string, want []row) {
 		t.Helper()
-		got, err := PlanRotation(db, res)
+		got, err := PlanRotation(db, res, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,15 +139,15 @@ func TestPlanRotation(t *testing.T) {
 	}
 	check("host", []row{
 		{"", "cloud-instance-role", "role", true, 0, 1},
-		{"DATABASE_URL", "database-credential", "url", true, 2, 1},
 		{"OPENAI_API_KEY", "llm-provider-key", "all", true, 1, 1},
+		{"DATABASE_URL", "database-credential", "url", true, 2, 1},
 		{"SOMETHING", processEnv, "all", true, 1, 1},
 	})
 	res.Incident.Rotation = []Rotation{{Class: "git-token", Scope: "container", Why: "git"}}
 	check("container", []row{
 		{"", "git-token", "git", true, 0, 1},
-		{"DATABASE_URL", "database-credential", "", false, 1, 1},
 		{"OPENAI_API_KEY", "llm-provider-key", "", false, 1, 1},
+		{"DATABASE_URL", "database-credential", "", false, 1, 1},
 	})
 }
 
@@ -151,7 +156,7 @@ func TestPlanRotation(t *testing.T) {
 func TestPlanRotationOwner(t *testing.T) {
 	db, res := rotationCase(t)
 	res.Findings = append(res.Findings, Finding{ID: "f-5", Subject: subjectOf(t, "image:sha256:dd"), Verdict: Exposed})
-	rows, err := PlanRotation(db, res)
+	rows, err := PlanRotation(db, res, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,11 +164,11 @@ func TestPlanRotationOwner(t *testing.T) {
 		t.Errorf("rows: %+v", rows)
 	}
 	res.Findings = res.Findings[4:]
-	if rows, err = PlanRotation(db, res); err != nil || len(rows) != 3 || rows[0].By[0].Finding != "f-5" {
+	if rows, err = PlanRotation(db, res, 0); err != nil || len(rows) != 3 || rows[0].By[0].Finding != "f-5" {
 		t.Errorf("only an image: %+v, %v", rows, err)
 	}
 	res.Findings[0].Verdict = Unknown
-	if rows, err = PlanRotation(db, res); err != nil || len(rows) != 0 {
+	if rows, err = PlanRotation(db, res, 0); err != nil || len(rows) != 0 {
 		t.Errorf("nobody: %+v, %v", rows, err)
 	}
 }

@@ -60,6 +60,9 @@ func rows(w io.Writer, d *Document, verdict string, bold func(string, string) st
 		if e := f.decisive(); e != nil {
 			fmt.Fprintf(w, "          %s\n", Text(where(e)))
 		}
+		if s := f.disposition(); s != "" {
+			fmt.Fprintf(w, "          %s\n", Text(s))
+		}
 	}
 	if n > maxRows {
 		_, err := fmt.Fprintf(w, "          and %d more %s: 'pulltrail match %s --json' or 'pulltrail report responder' lists all\n", n-maxRows, verdict, Text(d.Incident.ID))
@@ -83,6 +86,20 @@ func who(f *Finding) string {
 	}
 	if len(of) > 0 {
 		s += " (" + strings.Join(of, ", ") + ")"
+	}
+	return s
+}
+
+// disposition is what was said of a finding last, "" when nothing was.
+func (f *Finding) disposition() string {
+	n := len(f.Dispositions)
+	if n == 0 {
+		return ""
+	}
+	d := f.Dispositions[n-1]
+	s := "disposition of " + d.Who + ": " + d.Reason
+	if n > 1 {
+		s += fmt.Sprintf(" (%d before it)", n-1)
 	}
 	return s
 }

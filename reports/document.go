@@ -54,6 +54,36 @@ type Finding struct {
 	// finding, the facts of Incident.Limits that it depends on.
 	Uncovered []Hole   `json:"uncovered,omitempty"`
 	Limits    []string `json:"limits,omitempty"`
+
+	// Dispositions are what people said of it; the verdict stays what it is.
+	Dispositions []Said `json:"dispositions,omitempty"`
+}
+
+// Said is what a person said of a finding or a credential.
+type Said struct {
+	Act    string `json:"act"` // rotated, waived, same, disposed
+	At     string `json:"at,omitempty"`
+	Until  string `json:"until,omitempty"`
+	Who    string `json:"who"`
+	Value  string `json:"value,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// newSaid leaves out when it was said: the same case gives the same report.
+func newSaid(all []timeline.Decision) []Said {
+	var out []Said
+	for _, d := range all {
+		out = append(out, Said{string(d.Act), stamp(d.At), stamp(d.Until), d.Who, d.Value, d.Reason})
+	}
+	return out
+}
+
+// stamp is a time as RFC 3339 UTC, "" when it is not stated.
+func stamp(ns int64) string {
+	if ns == 0 {
+		return ""
+	}
+	return timeline.FormatTime(ns)
 }
 
 // Hole is a part of the windows of some channels that no evidence of a subject
@@ -208,6 +238,7 @@ func newFinding(f *matchers.Finding, most int) Finding {
 		Rule: f.Rule, Because: f.Because, Artifact: f.Artifact, From: Time(f.Span.From), To: Time(f.Span.To),
 		Channels: map[string]string{}, Reasons: f.Reasons, Egress: f.Egress, Owner: f.Owner, Service: f.Service,
 		Evidence: []Evidence{}, Via: append([]string{}, f.Via...),
+		Dispositions: newSaid(f.Dispositions),
 	}
 	for c, v := range f.Channels {
 		out.Channels[c] = string(v)

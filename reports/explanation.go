@@ -21,6 +21,9 @@ func Explanation(w io.Writer, f Finding, gaps []matchers.Gap) error {
 	for _, c := range slices.Sorted(maps.Keys(f.Channels)) {
 		fmt.Fprintf(w, "  %-12s %-8s %s\n", Text(c), f.Channels[c], Text(f.Reasons[c]))
 	}
+	for _, d := range f.Dispositions {
+		fmt.Fprintf(w, "\ndisposition of %s: %s\n", Text(d.Who), Text(d.Reason))
+	}
 	fmt.Fprintf(w, "\nevidence, %d lines\n", len(f.Evidence))
 	for i := range f.Evidence {
 		explainLine(w, &f.Evidence[i])

@@ -305,7 +305,7 @@ func shell(word string) string {
 func findingTable(d *Document) [][]string {
 	out := [][]string{{
 		"finding", "incident", "verdict", "kind", "subject", "on", "owner", "service", "egress", "rule", "because", "artifact",
-		"from", "to", "channels", "path", "line", "text", "sha256", "lines of evidence", "limits", "all evidence complete",
+		"from", "to", "channels", "path", "line", "text", "sha256", "lines of evidence", "limits", "all evidence complete", "disposition",
 	}}
 	complete := map[bool]string{true: "yes", false: "no"}[d.Coverage.Complete]
 	orEmpty := func(s *string) string {
@@ -330,7 +330,7 @@ func findingTable(d *Document) [][]string {
 		out = append(out, []string{
 			f.ID, d.Incident.ID, f.Verdict, f.Subject.Kind, f.Subject.ID, f.Subject.On, f.Owner, f.Service, f.Egress, f.Rule,
 			f.Because, f.Artifact, orEmpty(f.From), orEmpty(f.To), strings.Join(channels, " "), e.Path, line, e.Text, e.Source,
-			strconv.Itoa(len(f.Evidence) + f.More), ranges(f.Limits), complete,
+			strconv.Itoa(len(f.Evidence) + f.More), ranges(f.Limits), complete, f.disposition(),
 		})
 	}
 	return out

@@ -26,7 +26,8 @@ func (a *app) reportCmd() *cobra.Command {
   responder   what to do first, verdicts with their evidence, the timeline, what
               could not be seen, how to reproduce
   rotation    what to do first, then each credential by name that was within
-              reach: class, where held, who exposes it, owner. Never a value
+              reach: class, where held, who exposes it, owner, when a new value
+              is safe, and how far its rotation has come. Never a value
 
 The ending of the file chooses the form: .html is one page that needs nothing
 else, .md Markdown, .csv a table, .json the data that the others are made of.
@@ -103,7 +104,11 @@ func (a *app) writeReport(w io.Writer, name, form, incident, asOf string) error 
 	if name == "responder" {
 		return reports.Responder(w, form, res, asOf)
 	}
-	rows, err := matchers.PlanRotation(db, res)
+	at, err := timeline.ParseTime(asOf, 0)
+	if err != nil {
+		return err
+	}
+	rows, err := matchers.PlanRotation(db, res, at)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ const (
 	exitMismatch    = 5
 	exitExposed     = 10
 	exitPossible    = 11
+	exitOpen        = 12
 	exitInterrupted = 130
 )
 
@@ -166,6 +167,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		a.demoCmd(), a.ingestCmd(), a.inventoryCmd(), a.matchCmd(), a.diffCmd(), a.explainCmd(), a.coverageCmd(), a.reportCmd(),
+		a.dispositionCmd(), a.rotateCmd(),
 		a.timelineCmd(), a.incidentsCmd(), a.sqlCmd(), a.verifyCmd(), a.formatsCmd(),
 	}
 }

@@ -1,0 +1,122 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"pulltrail/matchers"
+)
+
+// maxPlaces is how many holders and lists of one credential the terminal names.
+const maxPlaces = 4
+
+// RotationPlan prints a plan for a terminal: what to do first, then each
+// credential in the order to rotate it.
+func RotationPlan(w io.Writer, rot *Rotation, bold func(verdict, text string) string) error {
+	fmt.Fprintf(w, "%s: what to rotate\n", Text(rot.Incident.Title))
+	if len(rot.Incident.Order) > 0 {
+		fmt.Fprint(w, "\nfirst, before anything is rotated\n")
+		for i, s := range rot.Incident.Order {
+			fmt.Fprintf(w, "  %d. %s\n", i+1, Text(s.Step))
+		}
+	}
+	verdict := ""
+	for i := range rot.Rows {
+		r := &rot.Rows[i]
+		if r.Verdict != verdict {
+			verdict = r.Verdict
+			fmt.Fprintf(w, "\nwithin reach of what is %s\n", bold(verdict, verdict))
+		}
+		planRow(w, i+1, r)
+	}
+	return rot.ending(w)
+}
+
+func planRow(w io.Writer, n int, r *RotationRow) {
+	fmt.Fprintf(w, "%4d  %s  %s  [%s]\n", n, Text(r.called()), Text(r.Class), r.Status)
+	line := func(what, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "      %-10s  %s\n", what, Text(text))
+		}
+	}
+	line("why", r.Why)
+	line("opens", r.PowerWhy)
+	var held []string
+	for _, h := range r.Held {
+		held = append(held, h.Subject.String()+" ("+place(h.Line)+")")
+	}
+	line("held by", firstPlaces(held))
+	line("kept in", firstPlaces(keptIn(*r)))
+	var by []string
+	for _, e := range r.By {
+		by = append(by, e.Subject.String()+" ("+e.Verdict+")")
+	}
+	line("exposed by", firstPlaces(by))
+	line("owner", strings.Join(r.Owners, ", "))
+	line("safe after", r.Safe.String())
+	line("made", r.aged())
+	line("last used", r.Used)
+	if r.Status != string(matchers.Open) {
+		line("state", r.Because)
+	}
+}
+
+// called is the name of a row, or what stands in its place.
+func (r *RotationRow) called() string {
+	if r.Name == "" {
+		return noName
+	}
+	return r.Name
+}
+
+// aged is when the value was made, and how old it is.
+func (r *RotationRow) aged() string {
+	if r.AgeDays == nil {
+		return r.Made
+	}
+	return r.Made + ", " + strconv.Itoa(*r.AgeDays) + " days old"
+}
+
+func firstPlaces(all []string) string {
+	if len(all) <= maxPlaces {
+		return strings.Join(all, "; ")
+	}
+	return strings.Join(all[:maxPlaces], "; ") + fmt.Sprintf("; and %d more", len(all)-maxPlaces)
+}
+
+// RotationStatus prints how far each credential has come. With todo only those
+// that are not done are listed.
+func RotationStatus(w io.Writer, rot *Rotation, todo bool) error {
+	for _, s := range matchers.States {
+		if todo && s.Done() {
+			continue
+		}
+		for i := range rot.Rows {
+			if r := &rot.Rows[i]; r.Status == string(s) {
+				fmt.Fprintf(w, "%-13s  %s  (%s)\n               %s\n", r.Status, Text(r.called()), Text(r.Class), Text(r.Because))
+			}
+		}
+	}
+	return rot.ending(w)
+}
+
+// ending counts the rows.
+func (rot *Rotation) ending(w io.Writer) error {
+	if len(rot.Rows) == 0 {
+		_, err := fmt.Fprintln(w, "\nNothing was within reach of anyone, as far as the evidence shows.")
+		return err
+	}
+	var parts []string
+	for _, s := range matchers.States {
+		if n := rot.States[string(s)]; n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+string(s))
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%d credentials: %s.\n", len(rot.Rows), strings.Join(parts, ", "))
+	if err == nil && len(rot.Unknown) > 0 {
+		_, err = fmt.Fprintf(w, "%d subjects are unknown: what they held stands in no row.\n", len(rot.Unknown))
+	}
+	return err
+}
