@@ -139,11 +139,7 @@ type sampleFile struct {
 // takes part by itself; a new frame needs an entry in wrappings.
 func TestComposition(t *testing.T) {
 	samples := toolSamples(t)
-	all := maps.Clone(wrappings)
-	for _, n := range nested {
-		outer, inner := all[n[0]], all[n[1]]
-		all[n[0]+" around "+n[1]] = wrapping{frame: outer.frame + "+" + inner.frame, wrap: func(lines []string) []string { return outer.wrap(inner.wrap(lines)) }}
-	}
+	all := nestedWrappings()
 	for _, f := range ingest.Formats {
 		if f.Shape == evidence.FrameShape && !hasWrapping(f.Name) {
 			t.Errorf("frame %s has no entry in wrappings: add one, so that every tool is read inside it", f.Name)
@@ -152,6 +148,16 @@ func TestComposition(t *testing.T) {
 	for name, w := range all {
 		t.Run(name, func(t *testing.T) { compose(t, w, samples) })
 	}
+}
+
+// nestedWrappings are the wrappings, and those in others.
+func nestedWrappings() map[string]wrapping {
+	all := maps.Clone(wrappings)
+	for _, n := range nested {
+		outer, inner := all[n[0]], all[n[1]]
+		all[n[0]+" around "+n[1]] = wrapping{frame: outer.frame + "+" + inner.frame, wrap: func(lines []string) []string { return outer.wrap(inner.wrap(lines)) }}
+	}
+	return all
 }
 
 func hasWrapping(frame string) bool {

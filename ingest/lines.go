@@ -67,12 +67,12 @@ func (s *lines) read(l *evidence.Line) (tooLong bool, err error) {
 		}
 		flat = s.cr >= to || bytes.IndexByte(text, '\r') < 0
 	}
+	*l = evidence.Line{Text: text, No: s.no, Off: s.off, Flat: flat}
 	if s.escape < to {
 		if s.escape = s.find(s.escape, from, 0x1b); s.escape < to {
-			text = evidence.StripClosed(text)
+			l.Strip(text)
 		}
 	}
-	*l = evidence.Line{Text: text, No: s.no, Off: s.off, Flat: flat}
 	return false, nil
 }
 

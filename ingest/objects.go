@@ -114,7 +114,7 @@ func (s *objects) strayLine(l *evidence.Line, first byte) (found, error) {
 		} else if !errors.Is(err, io.EOF) {
 			return stray, err
 		}
-		l.Text = evidence.StripEscapes(bytes.TrimRight(s.buf, "\r\n"))
+		l.Strip(bytes.TrimRight(s.buf, "\r\n"))
 		return stray, nil
 	}
 }

@@ -1,10 +1,22 @@
 package evidence
 
+import (
+	"bytes"
+	"strings"
+)
+
 // StripEscapes removes ANSI sequences in place and returns what is left: CSI (colours, cursor), OSC
 // (titles, links) with either terminator, and two-byte escapes.
 // https://ecma-international.org/publications-and-standards/standards/ecma-48/
 func StripEscapes(b []byte) []byte {
-	out := b[:0]
+	out, _ := stripEscapes(b)
+	return out
+}
+
+// stripEscapes returns the sequence that b ends inside of, too: nil when it
+// ends behind one. It is valid as long as b is.
+func stripEscapes(b []byte) (out, open []byte) {
+	out = b[:0]
 	for i := 0; i < len(b); {
 		if b[i] != 0x1b {
 			out = append(out, b[i])
@@ -12,42 +24,76 @@ func StripEscapes(b []byte) []byte {
 			continue
 		}
 		n := escapeLen(b[i:])
+		if i+n == len(b) && unfinished(b[i:]) {
+			return out, b[i:]
+		}
 		if n > 2 && b[i+1] == '_' {
 			out = append(out, b[i:i+n]...) // an application's own mark: a frame may read it
 		}
 		i += n
 	}
-	return out
+	return out, nil
 }
 
-// StripClosed is StripEscapes for a line that may be a piece of one: a sequence
-// that the end of the piece cuts is left, for its rest begins the next piece.
-func StripClosed(b []byte) []byte {
-	open := len(b)
-	for i := len(b) - 1; i >= 0 && len(b)-i <= maxOpen; i-- {
-		if b[i] == 0x1b {
-			open = i
-			break
+// unfinished reports whether b is the beginning of a sequence.
+func unfinished(b []byte) bool {
+	if len(b) < 2 {
+		return true
+	}
+	last := b[len(b)-1]
+	return b[1] == '[' && (len(b) == 2 || last < 0x40 || last > 0x7e)
+}
+
+// Strip makes text, without its escape sequences, the text of the line. The
+// sequence that it ends inside of is kept: a frame that joins the pieces of a
+// line needs it.
+func (l *Line) Strip(text []byte) {
+	l.Open = nil
+	if bytes.IndexByte(text, 0x1b) >= 0 {
+		text, l.Open = stripEscapes(text)
+	}
+	l.Text = text
+}
+
+// withoutColours removes what is left of colours whose escape byte was lost on
+// the way here, as a file that was made of printed text has it: "[1;31m".
+func withoutColours(s string) string {
+	if strings.IndexByte(s, '[') < 0 {
+		return s
+	}
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] != '[' {
+			continue
 		}
-	}
-	tail := b[open:]
-	if len(tail) == 0 || len(tail) > 1 && (tail[1] != '[' || escapeEnds(tail[2:])) {
-		return StripEscapes(b)
-	}
-	return append(StripEscapes(b[:open]), tail...)
-}
-
-// maxOpen is longer than the parameters of a colour.
-const maxOpen = 32
-
-func escapeEnds(parameters []byte) bool {
-	for _, c := range parameters {
-		if c < 0x20 || c > 0x3f {
-			return true
+		end := i + 1
+		for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] == ';') {
+			end++
 		}
+		if end == len(s) || s[end] != 'm' && s[end] != 'K' {
+			continue
+		}
+		from := i
+		for _, mark := range escapeMarks {
+			if strings.HasSuffix(s[done:i], mark) {
+				from -= len(mark)
+				break
+			}
+		}
+		b.WriteString(s[done:from])
+		done, i = end+1, end
 	}
-	return false
+	if done == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
+	return b.String()
 }
+
+// escapeMarks are ways to write the escape byte in print: a terminal's, a shell's,
+// that of syslog daemons, and what stands for a byte that could not be read.
+var escapeMarks = []string{"^[", `\e`, `\E`, `\033`, `\x1b`, `\x1B`, `\u001b`, `\u001B`, "#033", "\u241b", "\ufffd", "?"}
 
 // escapeLen returns the length of the escape sequence that b starts with.
 func escapeLen(b []byte) int {

@@ -82,7 +82,7 @@ func redactAll(s string, of func(string) suspicion) string {
 	s = redact(s, of(s))
 	view := s
 	for n := range maxViews {
-		plain := unescape(view)
+		plain := unescape(withoutColours(view))
 		if plain == view && n < maxViews-1 {
 			plain = strings.ReplaceAll(view, "+", " ") // of a form or a query
 		}

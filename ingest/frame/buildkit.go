@@ -89,7 +89,7 @@ func (k *buildkit) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *
 		held := b.held
 		b.held = nil
 		if joined := !ok && len(l.Text) > 0 && len(held.Text) < maxJoined; joined {
-			held.Text = append(held.Text, l.Text...)
+			held.Strip(slices.Concat(held.Text, held.Open, l.Text, l.Open))
 			if b.mayGoOn(l.Text) {
 				b.held = held
 				o.AskNext(s)
@@ -114,7 +114,7 @@ func (k *buildkit) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *
 		k.released = false
 	} else if b.mayGoOn(l.Text) {
 		held := *l
-		held.Text, held.Stamp.Text = bytes.Clone(l.Text), bytes.Clone(l.Stamp.Text)
+		held.Text, held.Open, held.Stamp.Text = bytes.Clone(l.Text), bytes.Clone(l.Open), bytes.Clone(l.Stamp.Text)
 		b.held = &held
 		o.AskNext(s)
 		return s

@@ -65,7 +65,7 @@ func (c *cloudWatch) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out)
 	child := s.Child(o, line.stream)
 	child.Last = evidence.Stamp{Text: append(child.Last.Text[:0], line.stamp...), Read: milliseconds}
 	l.Stamp = child.Last
-	l.Text = evidence.StripEscapes(bytes.TrimRight(text, "\r\n"))
+	l.Strip(bytes.TrimRight(text, "\r\n"))
 	return child
 }
 

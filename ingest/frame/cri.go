@@ -120,9 +120,14 @@ func (c *cri) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evide
 	child := s.Child(o, nil)
 	if line.partial {
 		c.parts.add(line.writer, line.text)
+		c.parts.add(line.writer, l.Open)
 		return s
 	}
-	l.Text = evidence.StripEscapes(c.parts.take(line.writer, line.text))
+	if whole := c.parts.take(line.writer, line.text); len(whole) > len(line.text) {
+		l.Strip(append(whole, l.Open...))
+	} else {
+		l.Text = line.text
+	}
 	child.Last = evidence.Stamp{Text: append(child.Last.Text[:0], line.stamp...), Read: evidence.ISOStamp}
 	l.Stamp = child.Last
 	return child

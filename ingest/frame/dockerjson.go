@@ -104,7 +104,7 @@ func (d *dockerJSON) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out)
 		d.parts.add(line.writer, text)
 		return s
 	}
-	l.Text = evidence.StripEscapes(bytes.TrimRight(d.parts.take(line.writer, text), "\r\n"))
+	l.Strip(bytes.TrimRight(d.parts.take(line.writer, text), "\r\n"))
 	return child
 }
 

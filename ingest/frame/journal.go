@@ -146,7 +146,7 @@ func (j *journal) entry(e *journalEntry, l *evidence.Line, s *evidence.Stream, o
 		j.parts.add(key, message)
 		return s
 	}
-	l.Text = evidence.StripEscapes(bytes.TrimRight(j.parts.take(key, message), "\r\n"))
+	l.Strip(bytes.TrimRight(j.parts.take(key, message), "\r\n"))
 	if command := loggedCommand(program, l.Text); command != nil {
 		l.Text, l.Echo = command, true
 	}

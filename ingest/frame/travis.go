@@ -72,7 +72,7 @@ func (t *travis) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 	}
 	if t.timed && t.size < maxHeld {
 		held := *l
-		held.Text = append([]byte(nil), l.Text...)
+		held.Text, held.Open = append([]byte(nil), l.Text...), nil
 		t.held, t.size = append(t.held, held), t.size+len(held.Text)
 		return s
 	}

@@ -4,6 +4,7 @@ package secrets
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -36,13 +37,11 @@ func NewMaker(seed uint64) *Maker {
 
 func (m *Maker) forbid(b []byte) {
 	m.parts[[window]byte(b)] = m.shape
-	m.sieve[sum(b)] = true
+	m.sieve[sum(binary.LittleEndian.Uint64(b))] = true
 }
 
-// sum mixes some bytes of a window.
-func sum(b []byte) uint32 {
-	return (uint32(b[0])<<12 ^ uint32(b[3])<<8 ^ uint32(b[5])<<4 ^ uint32(b[7])) & (1<<20 - 1)
-}
+// sum mixes the bytes of a window.
+func sum(w uint64) uint32 { return uint32(w * 0x9e3779b97f4a7c15 >> 44) }
 
 // draw returns n random characters, which must not be seen again.
 func (m *Maker) draw(n int, from string) string {
@@ -69,8 +68,11 @@ func (m *Maker) encoded(text string) string {
 // Leaks returns the shapes whose values are in data, each with the first place.
 func (m *Maker) Leaks(data []byte) map[string]int {
 	leaks := map[string]int{}
-	for i := 0; i+window <= len(data); i++ {
-		if !m.sieve[sum(data[i:])] {
+	var last uint64 // bytes, the newest at the top
+	for end, c := range data {
+		last = last>>8 | uint64(c)<<56
+		i := end + 1 - window
+		if i < 0 || !m.sieve[sum(last)] {
 			continue
 		}
 		if shape, ok := m.parts[[window]byte(data[i:])]; ok {
