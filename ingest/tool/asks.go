@@ -17,6 +17,8 @@ type ask struct {
 	quiet   bool     // it prints no versions
 	none    bool     // it fetches nothing, but its output is read
 	loud    bool     // its output always says what came: only without it is it opaque
+
+	unproved bool // that the line is a command shows in its words alone
 }
 
 // some lists the ecosystems of what the command fetches and does not name.

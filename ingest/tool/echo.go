@@ -20,7 +20,7 @@ var Echo = evidence.Format{
 	Cannot: "that the command succeeded, and which version a command without output got",
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
 	Sample: "made with dash and bash, and written by hand after the programs' documentation",
-	Starts: []string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled},
+	Starts: append([]string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled}, bareStarts...),
 	// A command is always given to its own tool first.
 	Commands: true,
 	Tool:     func() evidence.Parser { return &echo{} },
@@ -31,6 +31,8 @@ type echo struct {
 	open   []byte // a command whose quotes are not closed yet
 	here   string // delimiter of the here-document being read
 	fed    bool   // the here-document is a script that a shell reads
+	half   []byte // a command without a mark that goes on in the next line
+	bare   bool   // the command at work has no mark
 	listed listing
 	files  scripts
 	shown  bool            // a line of a script was seen
@@ -63,6 +65,9 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 			return evidence.Done
 		}
 		return evidence.Miss
+	}
+	if r := e.bareLine(l.Text, o); r != evidence.Miss {
+		return r
 	}
 	return e.listed.line(l.Text, o)
 }
@@ -196,8 +201,10 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 	if depth >= maxNesting {
 		return false
 	}
-	if known, ok := e.fetched(name, args, c, o, depth); ok {
-		return known
+	if !e.bare {
+		if known, ok := e.fetched(name, args, c, o, depth); ok {
+			return known
+		}
 	}
 	if o.EngineCommand(c.words, timeline.Span{}) {
 		return true
@@ -208,10 +215,16 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 		}
 		return e.simple(c.with(inner), o, depth+1)
 	}
-	if e.listed.asked(name, args, c.muted, o) {
+	if !e.bare && e.listed.asked(name, args, c.muted, o) {
 		return true
 	}
 	a := askOf(name, args)
+	if e.bare {
+		if a == nil || !a.silent(args, c.muted) {
+			return false
+		}
+		a.unproved = true
+	}
 	if a == nil && c.hidden && len(args) < len(c.words) {
 		a = mutedScript(name, c.words[len(c.words)-len(args)-1:])
 	}
@@ -374,7 +387,7 @@ func (a *ask) emit(command string, muted bool, o *evidence.Out) {
 		opaque = append(opaque, a.some()...)
 	}
 	op, traced := o.Command(a.tool, command, quiet, opaque)
-	if traced {
+	if traced || a.unproved {
 		return
 	}
 	var named []timeline.Item
@@ -392,6 +405,6 @@ func (a *ask) emit(command string, muted bool, o *evidence.Out) {
 
 // End forgets an open command: half of one proves nothing.
 func (e *echo) End(_ timeline.OpState, o *evidence.Out) {
-	e.open, e.here, e.pulled, e.files = nil, "", nil, scripts{}
+	e.open, e.here, e.pulled, e.files, e.half = nil, "", nil, scripts{}, nil
 	e.listed.stop(o)
 }
