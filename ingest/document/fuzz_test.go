@@ -64,3 +64,17 @@ func FuzzPackageJSON(f *testing.F)   { fuzz(f, PackageJSON, "package.json") }
 func FuzzYarnLock(f *testing.F)      { fuzz(f, YarnLock, "yarn.lock") }
 func FuzzPnpmLock(f *testing.F)      { fuzz(f, PnpmLock, "pnpm-lock.yaml") }
 func FuzzBunLock(f *testing.F)       { fuzz(f, BunLock, "bun.lock") }
+
+func FuzzGitHubSecrets(f *testing.F)     { fuzz(f, GitHubSecrets, "s.json") }
+func FuzzGitLabVariables(f *testing.F)   { fuzz(f, GitLabVariables, "v.json") }
+func FuzzCircleCISecrets(f *testing.F)   { fuzz(f, CircleCISecrets, "c.json") }
+func FuzzAWSReport(f *testing.F)         { fuzz(f, AWSReport, "r.csv") }
+func FuzzLiteLLMConfig(f *testing.F)     { fuzz(f, LiteLLMConfig, "config.yaml") }
+func FuzzLiteLLMTables(f *testing.F)     { fuzz(f, LiteLLMTables, "t.csv") }
+func FuzzLiteLLMDatabase(f *testing.F)   { fuzz(f, LiteLLMDatabase, "d.json") }
+func FuzzKubernetesSecrets(f *testing.F) { fuzz(f, KubernetesSecrets, "s.yaml") }
+func FuzzComposeFile(f *testing.F)       { fuzz(f, ComposeFile, "compose.yaml") }
+func FuzzSystemdUnit(f *testing.F)       { fuzz(f, SystemdUnit, "x.service") }
+func FuzzDotEnv(f *testing.F)            { fuzz(f, DotEnv, ".env") }
+func FuzzEnvironment(f *testing.F)       { fuzz(f, Environment, "environ") }
+func FuzzCredentialList(f *testing.F)    { fuzz(f, CredentialList, "c.csv") }
