@@ -25,11 +25,12 @@ func (m *matching) answers() error {
 			}
 		}
 	}
-	known := m.projects()
 	for _, a := range m.about {
 		kept := a.judged[:0]
 		for _, j := range a.judged {
-			m.raise(a, &j, known)
+			if !m.raise(a, &j) {
+				continue
+			}
 			c, err := m.answer(a, j, given)
 			if err != nil {
 				return err
@@ -45,33 +46,19 @@ func (m *matching) answers() error {
 	return nil
 }
 
-// projects lists the projects that are known to use a listed package.
-func (m *matching) projects() map[string]bool {
-	known := map[string]bool{}
-	for _, a := range m.about {
-		for _, j := range a.judged {
-			if j.Parts.Name != "" && m.q.packages[packageKey(j.Parts)] != nil && j.Action != timeline.Contact {
-				known[project(a.subject)+"\x00"+j.Parts.Type] = true
-			}
-		}
-	}
-	return known
-}
-
 // raise decides a command that named no package: possible where the project is
 // known to use a listed one, otherwise unknown; in an open window it counts
 // only for such a project.
-func (m *matching) raise(a *about, j *judged, known map[string]bool) {
-	if j.rule != "opaque-in-window" && j.rule != "opaque-in-open-window" {
-		return
+func (m *matching) raise(a *about, j *judged) (counts bool) {
+	if j.rule != "opaque-in-window" && j.rule != ruleOpenWindow {
+		return true
 	}
-	switch {
-	case known[project(a.subject)+"\x00"+j.Parts.Type]:
+	if m.known[projectKind{projectOf(a.subject), j.Parts.Type}] {
 		j.verdict, j.rule = Possible, "opaque-of-a-user"
 		j.because += "; the project is known to use a listed package"
-	case j.rule == "opaque-in-open-window":
-		j.verdict, j.ask = "", false
+		return true
 	}
+	return j.rule != ruleOpenWindow
 }
 
 // answer returns how an ask is answered, nil when it is not.
@@ -195,7 +182,11 @@ func (m *matching) cachedLayer(j judged, step timeline.Op) (*cleared, error) {
 		if f.Action != timeline.Cached || f.Item.Ref == "" {
 			continue
 		}
-		if layer := m.layer(images, f.Item.Ref); layer != nil && m.q.during(j.channel, layer.Span) == nil {
+		layer, err := m.layer(images, f.Item.Ref)
+		if err != nil {
+			return nil, err
+		}
+		if layer != nil && m.q.during(j.channel, layer.Span) == nil {
 			return &cleared{
 				j,
 				[]Evidence{{Fact: f, Part: "cached step"}, {Fact: *layer, Part: "time of the layer"}},
@@ -219,17 +210,19 @@ func (m *matching) siblings(source int64, step timeline.Op) []int64 {
 
 // layer finds the history entry of one of the images for an instruction, with
 // a clock that can be trusted.
-func (m *matching) layer(images []string, instruction string) *timeline.Fact {
-	for i := range m.r.facts {
-		f := &m.r.facts[i]
-		if f.Action != timeline.Opaque || f.Subject.Kind != timeline.Image || f.Item.Ref != instruction || f.Span.Clock != timeline.Exact {
-			continue
-		}
-		for _, d := range images {
-			if d == f.Subject.ID {
-				return f
-			}
+func (m *matching) layer(images []string, instruction string) (*timeline.Fact, error) {
+	subjects := make([]timeline.Subject, len(images))
+	for i, d := range images {
+		subjects[i] = timeline.Subject{Kind: timeline.Image, ID: d}
+	}
+	history, err := m.r.opaqueOf(subjects)
+	if err != nil {
+		return nil, err
+	}
+	for i := range history {
+		if f := &history[i]; f.Item.Ref == instruction && f.Span.Clock == timeline.Exact {
+			return f, nil
 		}
 	}
-	return nil
+	return nil, nil //nolint:nilnil // no such entry is an answer
 }

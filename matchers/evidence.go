@@ -24,6 +24,9 @@ type record struct {
 	made      func(by []timeline.Subject) ([]timeline.Fact, error) // images that subjects built, pushed or tagged
 	named     func(images []string) ([]timeline.Fact, error)       // facts on image names
 	more      func(...timeline.Relation) ([]timeline.LinkRow, error)
+	during    func([]timeline.Span) ([]timeline.Fact, error) // of opaque commands
+	opaqueOf  func([]timeline.Subject) ([]timeline.Fact, error)
+	seen      map[factKey]bool // facts that were read
 }
 
 // gather reads from the timeline what the question needs.
@@ -40,16 +43,19 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 		links, err := db.Links(relations...)
 		sortBy(links, linkText)
 		return links, err
-	}}
-	seen := map[factKey]bool{}
+	}, during: func(spans []timeline.Span) ([]timeline.Fact, error) {
+		return collect(func(y func(timeline.Fact) error) error { return db.OpaqueDuring(spans, y) })
+	}, opaqueOf: func(who []timeline.Subject) ([]timeline.Fact, error) {
+		return collect(func(y func(timeline.Fact) error) error { return db.OpaqueOf(who, y) })
+	}, seen: map[factKey]bool{}}
 	keep := func(f timeline.Fact) error { //nolint:unparam // the queries want a function that may fail
-		if k := keyOf(f); !seen[k] {
-			seen[k] = true
+		if k := keyOf(f); !r.seen[k] {
+			r.seen[k] = true
 			r.facts = append(r.facts, f)
 		}
 		return nil
 	}
-	if err := db.FactsAbout(q.wants, keep); err != nil {
+	if err := db.FactsAbout(q.types(), q.wants, keep); err != nil {
 		return nil, err
 	}
 	digests := make([]string, 0, len(q.digests))
@@ -59,18 +65,7 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 	if err := db.FactsWith(digests, keep); err != nil {
 		return nil, err
 	}
-	if len(q.ecosystems) > 0 {
-		err := db.FactsOf(func(f timeline.Fact) error {
-			if q.ecosystems[f.Parts.Type] != "" {
-				return keep(f) // what it names may bring a listed package along
-			}
-			return nil
-		}, timeline.Opaque)
-		if err != nil {
-			return nil, err
-		}
-	}
-	slices.SortStableFunc(r.facts, origin)
+	sortFacts(r.facts)
 	if err := r.rest(db); err != nil {
 		return nil, err
 	}
@@ -135,9 +130,11 @@ func collect(run func(func(timeline.Fact) error) error) ([]timeline.Fact, error)
 		out = append(out, f)
 		return nil
 	})
-	slices.SortStableFunc(out, origin)
+	sortFacts(out)
 	return out, err
 }
+
+func sortFacts(facts []timeline.Fact) { slices.SortStableFunc(facts, origin) }
 
 // factKey tells one item of one event.
 type factKey struct {
@@ -147,15 +144,16 @@ type factKey struct {
 
 func keyOf(f timeline.Fact) factKey { return factKey{f.Event, f.Item.Artifact, f.Item.Ref} }
 
-// project is the repository or project of a job; other subjects are their own.
-func project(s timeline.Subject) string {
+// projectOf is the repository or project of a job; other subjects are their own.
+func projectOf(s timeline.Subject) timeline.Subject {
 	if s.Kind != timeline.Job {
-		return s.String()
+		return s
 	}
 	for _, part := range []string{"/runs/", "/jobs/", "/builds/", "/pipelines/"} {
 		if i := strings.Index(s.ID, part); i > 0 {
-			return "job:" + s.ID[:i]
+			s.ID = s.ID[:i]
+			break
 		}
 	}
-	return s.String()
+	return s
 }

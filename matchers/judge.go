@@ -152,11 +152,12 @@ func (q *question) judgePackage(f timeline.Fact, r *packageRule) judged {
 	j := judged{Fact: f, channel: r.Channel, key: packageKey(f.Parts)}
 	w := q.during(r.Channel, f.Span)
 	v := f.Parts.Version
+	is := r.rate(v)
 	switch {
 	case f.Action == timeline.Contact:
 	case v == "":
 		return q.judgeUnpinned(j, r, w)
-	case r.versions.Safe(v):
+	case is.safe:
 		j.answer = !asks(f.Action)
 	case r.versions.Any():
 		if w != nil {
@@ -165,9 +166,9 @@ func (q *question) judgePackage(f timeline.Fact, r *packageRule) judged {
 		} else {
 			j.answer = !asks(f.Action)
 		}
-	case r.versions.Exact(v):
+	case is.exact:
 		return q.exactly(j, false, "exact-version", short(f.Item.Artifact), r.Cite)
-	case r.versions.Local(v):
+	case is.local:
 		j.rule, j.verdict = "local-version", Possible
 		j.because = fmt.Sprintf("%s %s, a local build of a listed version", verb(f.Action), short(f.Item.Artifact))
 	case !q.inc.Complete.Versions && q.since(r.Channel, f.Span) && !asks(f.Action):
@@ -324,16 +325,17 @@ func (q *question) judgeEcosystem(f timeline.Fact) []judged {
 		}
 		j := judged{Fact: f, channel: c.Name, key: "ecosystem/" + f.Parts.Type, rule: "opaque-in-window", verdict: Unknown, ask: true}
 		j.because = fmt.Sprintf("ran %s %s, and the log does not show %s", quoteCommand(f), q.when(w, f.Span), what(topic))
-		if w.To == timeline.Forever || w.From == timeline.Beginning {
-			j.rule = "opaque-in-open-window"
+		if w.open() {
+			j.rule = ruleOpenWindow
 		}
 		out = append(out, j)
 	}
-	if out == nil {
-		out = append(out, judged{Fact: f, channel: q.ecosystems[f.Parts.Type], key: "ecosystem/" + f.Parts.Type})
-	}
 	return out
 }
+
+// ruleOpenWindow is the rule of a command that named no package, in a window of
+// which an end is not known.
+const ruleOpenWindow = "opaque-in-open-window"
 
 // what names what a command fetched.
 func what(t timeline.Topic) string {

@@ -59,6 +59,7 @@ type matching struct {
 	holds    *contents
 	covers   *covers
 	ops      map[int64]map[int64]timeline.Op
+	known    map[projectKind]bool // who is known to use a listed package
 	err      error
 }
 
@@ -92,6 +93,9 @@ func decide(q *question, r *record) (*Result, error) {
 	m.people()
 	for _, f := range r.facts {
 		m.place(f, q.judge(f))
+	}
+	if err := m.opaque(); err != nil {
+		return nil, err
 	}
 	if err := m.derived(); err != nil {
 		return nil, err
@@ -155,24 +159,29 @@ func (m *matching) people() {
 	}
 }
 
+// whose is the subject that a fact is counted for.
+func (m *matching) whose(f timeline.Fact) timeline.Subject {
+	if f.Subject.Kind == timeline.Client {
+		if hosts, sure := m.clients.at(f.Subject.ID, f.Span); sure {
+			return timeline.Subject{Kind: timeline.Host, ID: hosts[0]}
+		}
+	}
+	return f.Subject
+}
+
 // place gives a fact to its subject: a client of the inventory is its host,
 // several hosts behind one address may each have done it.
 func (m *matching) place(f timeline.Fact, js []judged) {
 	if len(js) == 0 {
 		return
 	}
-	var hosts []string
-	var sure bool
-	if f.Subject.Kind == timeline.Client {
-		hosts, sure = m.clients.at(f.Subject.ID, f.Span)
-	}
-	if sure {
-		a := m.of(timeline.Subject{Kind: timeline.Host, ID: hosts[0]})
-		a.judged = append(a.judged, js...)
+	who := m.whose(f)
+	a := m.of(who)
+	a.judged = append(a.judged, js...)
+	if who != f.Subject || f.Subject.Kind != timeline.Client {
 		return
 	}
-	a := m.of(f.Subject)
-	a.judged = append(a.judged, js...)
+	hosts, _ := m.clients.at(f.Subject.ID, f.Span)
 	for _, h := range hosts {
 		host := m.of(timeline.Subject{Kind: timeline.Host, ID: h})
 		for _, j := range js {

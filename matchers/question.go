@@ -1,7 +1,10 @@
 package matchers
 
 import (
+	"iter"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"pulltrail/timeline"
@@ -27,6 +30,19 @@ type question struct {
 type packageRule struct {
 	*Package
 	versions *VersionSet
+	known    map[string]rating // versions repeat: each is compared once
+}
+
+// rating is how a version stands to a rule.
+type rating struct{ safe, exact, local bool }
+
+func (r *packageRule) rate(version string) rating {
+	s, ok := r.known[version]
+	if !ok {
+		s = rating{r.versions.Safe(version), r.versions.Exact(version), r.versions.Local(version)}
+		r.known[version] = s
+	}
+	return s
 }
 
 type imageRule struct{ *Image }
@@ -123,7 +139,7 @@ func (q *question) addPackage(p *Package) {
 	parts := timeline.Split(p.PURL)
 	v := NewVersionSet(parts.Type, p.Versions, p.Safe)
 	key := packageKey(parts)
-	q.packages[key] = append(q.packages[key], &packageRule{p, v})
+	q.packages[key] = append(q.packages[key], &packageRule{p, v, map[string]rating{}})
 	q.topic(p.Channel, timeline.Topic(parts.Type))
 	if q.ecosystems[parts.Type] == "" {
 		q.ecosystems[parts.Type] = p.Channel
@@ -198,13 +214,33 @@ func (q *question) imageRules(name string) (rules []*imageRule, mapped bool) {
 	return nil, false
 }
 
-// wants reports whether an artifact can matter to the incident.
+// types lists the types of artifacts that can matter to the incident.
+func (q *question) types() []string {
+	kinds := map[string]bool{}
+	for _, rules := range []iter.Seq[string]{maps.Keys(q.packages), maps.Keys(q.engines)} {
+		for key := range rules {
+			kind, _, _ := strings.Cut(key, "/")
+			kinds[kind] = true
+		}
+	}
+	if len(q.images) > 0 {
+		kinds["image"] = true
+	}
+	if len(q.actions) > 0 {
+		kinds["github"] = true
+	}
+	for kind := range q.indicators {
+		kinds[kind] = true
+		kinds["url"] = kinds["url"] || kind == "domain" // a URL at a domain
+	}
+	return slices.Sorted(maps.Keys(kinds))
+}
+
+// wants reports whether an artifact can matter to the incident, by type and
+// name.
 func (q *question) wants(p timeline.Parts) bool {
 	switch p.Type {
 	case "image":
-		if q.digests[p.Digest] != nil {
-			return true
-		}
 		rules, _ := q.imageRules(p.Name)
 		return rules != nil
 	case "domain", "ip", "url", "file":

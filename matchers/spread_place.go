@@ -62,7 +62,7 @@ func cacheOf(who timeline.Subject, end string) (timeline.Subject, bool) {
 		return timeline.Subject{}, false
 	}
 	if !strings.HasPrefix(end, timeline.SharedCache) {
-		_, scope, _ := strings.Cut(project(who), ":")
+		_, scope, _ := strings.Cut(projectOf(who).String(), ":")
 		key = scope + "/caches/" + key
 	}
 	return timeline.Subject{Kind: timeline.Cache, ID: key}, true

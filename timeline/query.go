@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -83,33 +84,34 @@ func setSpan(s *Span, t0, t1 sql.NullInt64, clock string) {
 	}
 }
 
-// FactsAbout yields every fact whose artifact want accepts. Artifacts are
-// interned, so want sees each name once however many events name it.
-func (db *DB) FactsAbout(want func(Parts) bool, yield func(Fact) error) error {
-	var ids []any
-	rows, err := db.sql.Query("SELECT id,text,type,name,version FROM artifact")
-	if err != nil {
-		return fmt.Errorf("read timeline: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		var text string
-		var p Parts
-		if err := rows.Scan(&id, &text, &p.Type, &p.Name, &p.Version); err != nil {
+// FactsAbout yields every fact on an artifact of one of the types whose type
+// and name want accepts. It sees each name once, whatever its versions and
+// however many events name it.
+func (db *DB) FactsAbout(types []string, want func(Parts) bool, yield func(Fact) error) error {
+	for _, t := range types {
+		var names []any
+		rows, err := db.sql.Query("SELECT DISTINCT name FROM artifact WHERE type=?", t)
+		if err != nil {
 			return fmt.Errorf("read timeline: %w", err)
 		}
-		if p.Type == "image" {
-			_, p.Digest, _ = strings.Cut(text, "@")
+		for rows.Next() {
+			p := Parts{Type: t}
+			if err := rows.Scan(&p.Name); err != nil {
+				return fmt.Errorf("read timeline: %w", errors.Join(err, rows.Close()))
+			}
+			if want(p) {
+				names = append(names, p.Name)
+			}
 		}
-		if want(p) {
-			ids = append(ids, id)
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return fmt.Errorf("read timeline: %w", err)
+		}
+		items := "SELECT i.id FROM artifact n CROSS JOIN item i ON i.artifact=n.id WHERE n.type='" + strings.ReplaceAll(t, "'", "''") + "' AND n.name IN "
+		if err := db.factsIn(items, names, yield); err != nil {
+			return err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read timeline: %w", err)
-	}
-	return db.factsIn(`SELECT i.id FROM item i WHERE i.artifact IN `, ids, yield)
+	return nil
 }
 
 // FactsWith yields every fact that carries one of the digests, whatever it
@@ -138,18 +140,11 @@ func (db *DB) factsIn(items string, args []any, yield func(Fact) error) error {
 	return nil
 }
 
-// FactsOf yields the facts with one of the actions.
-func (db *DB) FactsOf(yield func(Fact) error, actions ...Action) error {
+// FactsOf yields the facts of one action. It is fast for opaque and hold, which
+// have an index.
+func (db *DB) FactsOf(yield func(Fact) error, a Action) error {
 	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
-		"WHERE e.action IN ("+actionList(actions)+") ORDER BY e.id, i.id")
-}
-
-func actionList(actions []Action) string {
-	list := make([]string, len(actions))
-	for i, a := range actions {
-		list[i] = strconv.Itoa(int(a))
-	}
-	return strings.Join(list, ",")
+		"WHERE e.action = "+strconv.Itoa(int(a))+" ORDER BY e.id, i.id")
 }
 
 // Filter narrows the timeline; zero fields do not.

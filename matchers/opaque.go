@@ -1,0 +1,114 @@
+package matchers
+
+import (
+	"slices"
+
+	"pulltrail/timeline"
+)
+
+// projectKind is a project, or any other subject, and a kind of package.
+type projectKind struct {
+	project timeline.Subject
+	kind    string
+}
+
+// users lists the projects that are known to use a listed package.
+func (m *matching) users() map[projectKind]bool {
+	known := map[projectKind]bool{}
+	for _, a := range m.about {
+		for _, j := range a.judged {
+			if j.Parts.Name != "" && m.q.packages[packageKey(j.Parts)] != nil && j.Action != timeline.Contact {
+				known[projectKind{projectOf(a.subject), j.Parts.Type}] = true
+			}
+		}
+	}
+	return known
+}
+
+// opaque places the commands that may have fetched packages and did not name
+// them. There are many, and few count: those in a window, and where it is open
+// those of a project that is known to use a listed package. The others say
+// nothing of the incident.
+func (m *matching) opaque() error {
+	if len(m.q.ecosystems) == 0 {
+		return nil
+	}
+	m.known = m.users()
+	closed, open := m.q.spans()
+	facts, err := m.r.during(closed)
+	if err != nil {
+		return err
+	}
+	if len(open) > 0 && len(m.known) > 0 {
+		more, err := m.r.opaqueOf(m.subjectsOf(m.known))
+		if err != nil {
+			return err
+		}
+		facts = append(facts, more...)
+	}
+	sortFacts(facts)
+	for _, f := range facts {
+		k := keyOf(f)
+		if m.r.seen[k] || m.q.ecosystems[f.Parts.Type] == "" {
+			continue
+		}
+		m.r.seen[k] = true
+		if js := m.q.judge(f); m.counts(f, js) {
+			m.place(f, js)
+		}
+	}
+	return nil
+}
+
+// counts reports whether what a command that was read for its time alone says
+// of the incident counts.
+func (m *matching) counts(f timeline.Fact, js []judged) bool {
+	known := m.known[projectKind{projectOf(m.whose(f)), f.Parts.Type}]
+	for i := range js {
+		if known || js[i].rule != ruleOpenWindow {
+			return true
+		}
+	}
+	return false
+}
+
+// spans lists the windows of all channels: those with two ends, and the others.
+func (q *question) spans() (closed, open []timeline.Span) {
+	for _, c := range q.inc.Channels {
+		for i := range q.windows[c.Name] {
+			w := &q.windows[c.Name][i]
+			s := timeline.Span{From: w.From, To: w.To}
+			if w.open() {
+				open = append(open, s)
+			} else {
+				closed = append(closed, s)
+			}
+		}
+	}
+	return closed, open
+}
+
+// open reports whether nobody knows when the window began or ended.
+func (w *Window) open() bool { return w.To == timeline.Forever || w.From == timeline.Beginning }
+
+// subjectsOf lists the subjects whose project is one of those, and the
+// addresses that a host among them had.
+func (m *matching) subjectsOf(known map[projectKind]bool) []timeline.Subject {
+	projects := make(map[timeline.Subject]bool, len(known))
+	for k := range known {
+		projects[k.project] = true
+	}
+	var out []timeline.Subject
+	for _, s := range m.r.subjects {
+		of := projects[projectOf(s)]
+		if s.Kind == timeline.Client && !of {
+			of = slices.ContainsFunc(m.clients[s.ID], func(r timeline.InventoryRow) bool {
+				return projects[timeline.Subject{Kind: timeline.Host, ID: r.Host}]
+			})
+		}
+		if of {
+			out = append(out, s)
+		}
+	}
+	return out
+}

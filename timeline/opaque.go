@@ -1,0 +1,42 @@
+package timeline
+
+import (
+	"slices"
+	"strings"
+)
+
+// opaque is what the index event_opaque is for; a query uses it only if it says
+// the same. Of the many commands that name no package few matter to a question.
+const opaque = "e.action = 15"
+
+// OpaqueDuring yields the facts of opaque commands that overlap one of the
+// spans.
+func (db *DB) OpaqueDuring(spans []Span, yield func(Fact) error) error {
+	var args []any
+	var where []string
+	for _, s := range spans {
+		where = append(where, "(e.t0 IS NULL OR e.t0 <= ?) AND (e.t1 IS NULL OR e.t1 >= ?)")
+		args = append(args, s.To, s.From)
+	}
+	if len(where) == 0 {
+		return nil
+	}
+	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
+		"WHERE "+opaque+" AND ("+strings.Join(where, " OR ")+") ORDER BY e.id, i.id", args...)
+}
+
+// OpaqueOf yields the facts of opaque commands of the subjects.
+func (db *DB) OpaqueOf(subjects []Subject, yield func(Fact) error) error {
+	for part := range slices.Chunk(subjects, chunk/2) {
+		args := make([]any, 0, 2*len(part))
+		for _, s := range part {
+			args = append(args, string(s.Kind), s.ID)
+		}
+		if err := db.facts(yield, "SELECT "+factColumns+` FROM (SELECT id FROM subject WHERE (kind,name) IN (VALUES (?,?)`+
+			strings.Repeat(",(?,?)", len(part)-1)+`)) w CROSS JOIN event e ON e.subject=w.id JOIN bundle_item b ON b.bundle=e.bundle`+factJoins+
+			"WHERE "+opaque+" ORDER BY e.id, i.id", args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
