@@ -32,6 +32,7 @@ var layers = map[string][]string{
 	"matchers":        {"timeline"},
 	"reports":         {"timeline", "matchers"},
 	"testdata":        {},
+	"testdata/bench":  {"timeline", "matchers"}, // it writes a large timeline, and asks as an incident does
 	"cmd":             {"timeline", "ingest", "ingest/...", "matchers", "reports", "testdata/..."},
 }
 
