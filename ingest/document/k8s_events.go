@@ -57,7 +57,7 @@ func (k *kubernetesEvents) Line(l *evidence.Line, o *evidence.Out) evidence.Resu
 	if isRecord(l) {
 		return kubeRecord(recordOf(l), &k.ids, o)
 	}
-	text := bytes.TrimLeft(l.Text, " \t")
+	text := evidence.TrimIndent(l.Text)
 	switch {
 	case bytes.HasPrefix(text, []byte("LAST SEEN ")), bytes.HasPrefix(text, []byte("NAMESPACE ")) && bytes.Contains(text, []byte("LAST SEEN ")):
 		k.table, k.namespace = true, text[0] == 'N'

@@ -13,7 +13,7 @@ func recordOf(l *evidence.Line) value { return value{l.Text, 0, len(l.Text)} }
 
 // isRecord reports whether a line is a record, not text.
 func isRecord(l *evidence.Line) bool {
-	text := bytes.TrimLeft(l.Text, " \t")
+	text := evidence.TrimIndent(l.Text)
 	return len(text) > 0 && text[0] == '{'
 }
 

@@ -27,9 +27,16 @@ type Machine struct {
 	asks    func(command string) []timeline.Item
 }
 
+// start is a word that lines of a tool start with.
 type start struct {
-	word []byte
-	tool int
+	rest  []byte // of the word, behind its first two bytes
+	looks func(text []byte) bool
+	tool  int
+}
+
+// fits reports whether a tool may want a line of s.
+func (c *start) fits(text []byte, s *Stream) bool {
+	return bytes.HasPrefix(text[2:], c.rest) && (c.looks == nil || s.parsers != nil && s.parsers[c.tool] != nil || c.looks(text))
 }
 
 // NewMachine makes the frames and tools among the formats ready.
@@ -45,7 +52,7 @@ func NewMachine(formats []Format) *Machine {
 		case ToolShape:
 			for _, w := range f.Starts {
 				key := int(w[0])<<8 | int(w[1])
-				m.starts[key] = append(m.starts[key], start{[]byte(w), len(m.tools)})
+				m.starts[key] = append(m.starts[key], start{[]byte(w[2:]), f.Looks, len(m.tools)})
 			}
 			m.records.add(&f, len(m.tools))
 			if f.Commands {
@@ -66,6 +73,7 @@ type Reading struct {
 	Out
 	machine *Machine
 	peelers []Peeler
+	skimmer Skimmer // the frame that claimed the source, if it is one
 	root    *Stream
 }
 
@@ -93,9 +101,11 @@ func (r *Reading) Claimed(name string, h *Head) {
 		if f.Name == name {
 			r.claimed = i + 1
 			r.frame = i
-			if s, ok := r.peeler(i).(Starter); ok {
+			p := r.peeler(i)
+			if s, ok := p.(Starter); ok {
 				s.Start(h, r.root, &r.Out)
 			}
+			r.skimmer, _ = p.(Skimmer)
 		}
 	}
 }
@@ -125,7 +135,9 @@ func (r *Reading) peeler(i int) Peeler {
 
 // Line takes one physical line.
 func (r *Reading) Line(l *Line) {
-	r.dispatch(l, r.root, 0)
+	if !r.skim(l) {
+		r.dispatch(l, r.root, 0)
+	}
 }
 
 // feed takes a line that a frame made while it was at work on another.
@@ -153,7 +165,7 @@ func (r *Reading) dispatch(l *Line, s *Stream, depth int) {
 			}
 		}
 		for _, i := range r.machine.first[l.Text[0]] {
-			if s.frames&(1<<i) == 0 && !(depth == 0 && i == r.claimed-1) && r.peel(i, l, s, depth) {
+			if s.frames&(1<<i) == 0 && !(depth == 0 && i == r.claimed-1) && (s.watch&(1<<i) != 0 || r.machine.frames[i].fits(l.Text)) && r.peel(i, l, s, depth) {
 				return
 			}
 		}
@@ -255,10 +267,7 @@ func (r *Reading) tool(l *Line, s *Stream) {
 		}
 		return
 	}
-	text := l.Text
-	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
-		text = text[1:]
-	}
+	text := TrimIndent(l.Text)
 	if len(text) < 2 {
 		return
 	}
@@ -266,8 +275,9 @@ func (r *Reading) tool(l *Line, s *Stream) {
 		return
 	}
 	asked := uint64(0)
-	for _, c := range r.machine.starts[int(text[0])<<8|int(text[1])] {
-		if asked&(1<<c.tool) == 0 && bytes.HasPrefix(text, c.word) {
+	words := r.machine.starts[int(text[0])<<8|int(text[1])]
+	for i := range words {
+		if c := &words[i]; asked&(1<<c.tool) == 0 && c.fits(text, s) {
 			asked |= 1 << c.tool
 			if r.ask(c.tool, l, s) {
 				return
@@ -283,11 +293,14 @@ func (r *Reading) tool(l *Line, s *Stream) {
 
 // ask gives the line to one tool; it reports whether the tool took it.
 func (r *Reading) ask(i int, l *Line, s *Stream) bool {
-	p := s.parsers[i]
+	var p Parser
+	if s.parsers != nil {
+		p = s.parsers[i]
+	}
 	if p == nil {
 		p = r.tools[i].New()
 		if s.parsers == nil {
-			s.parsers = map[int]Parser{}
+			s.parsers = make([]Parser, len(r.tools))
 		}
 		s.parsers[i] = p
 	}

@@ -53,6 +53,17 @@ type Starter interface {
 	Start(h *Head, s *Stream, o *Out)
 }
 
+// Skimmer is a Peeler that can pass over what has nothing to say: most lines of
+// a log are a time and noise.
+type Skimmer interface {
+	// Skim returns what is left of a line behind the frame's layer, and the
+	// stream that it belongs to. The stream is nil when the line is more to the
+	// frame than that: nothing has changed then, and the line goes to Peel. It
+	// may go there in any case. s is the root of the source, which the frame
+	// claimed.
+	Skim(text []byte, s *Stream) (rest []byte, child *Stream)
+}
+
 // Result is what a tool says of a line.
 type Result uint8
 
@@ -97,8 +108,14 @@ type Format struct {
 	// of a tool with Fields only narrows what its records claim.
 	Claim func(h *Head) bool
 
-	// First lists the bytes that a line of the frame can start with.
+	// First lists the bytes that a line of the frame can start with. A frame that
+	// reads only sources of its own has none.
 	First string
+	// Looks is a cheap test of a line that starts with one of First or Starts; it
+	// gets a tool's line from its first word on. Without it the frame does not
+	// know the line (but see Out.Watch), and neither does the tool while it has
+	// seen no line of the stream. nil: there is none.
+	Looks func(text []byte) bool
 	// Common tells that the frame's layer is written by programs of all kinds
 	// (a time): lines are understood only when something inside is.
 	Common bool
@@ -131,6 +148,9 @@ type Format struct {
 	Place func(path string) bool
 	Topic timeline.Topic
 }
+
+// fits reports whether a frame may want a line.
+func (f *Format) fits(text []byte) bool { return f.Looks == nil || f.Looks(text) }
 
 // Head is the beginning of a source or archive member.
 type Head struct {

@@ -28,10 +28,11 @@ type Stream struct {
 	prints   bool   // see Out.Prints
 	frames   uint64 // bits of the frames above, so that none is entered twice
 	children map[streamKey]*Stream
-	parsers  map[int]Parser
-	more     int    // 1 + index of the tool that asked for the next line
-	next     int    // 1 + index of the frame that asked for the next line
-	listen   uint64 // bits of the tools that are asked about lines of any start
+	parsers  []Parser // by the number of the tool; nil before the first one
+	more     int      // 1 + index of the tool that asked for the next line
+	watch    uint64   // bits of the frames that are asked about all lines that start as theirs
+	next     int      // 1 + index of the frame that asked for the next line
+	listen   uint64   // bits of the tools that are asked about lines of any start
 	commands []*Op
 	asked    int64 // number of the last command that was echoed
 }
@@ -51,6 +52,13 @@ func (o *Out) SetPrints(yes bool) { o.stream.prints = yes }
 // Prints reports whether the current line is of a file that a command printed:
 // a list in it is nobody's output.
 func (o *Out) Prints() bool { return o.stream.prints }
+
+// Watch says that the frame at work wants to see the lines of s that start with
+// one of its First, also those that do not look like its own.
+func (o *Out) Watch(s *Stream) { s.watch |= 1 << o.frame }
+
+// Unwatch ends Watch.
+func (o *Out) Unwatch(s *Stream) { s.watch &^= 1 << o.frame }
 
 type streamKey struct {
 	frame int
@@ -123,8 +131,8 @@ func (s *Stream) end(o *Out, how timeline.OpState) {
 	}
 	before := o.stream
 	o.stream = s
-	for i := range o.tools {
-		if p := s.parsers[i]; p != nil {
+	for i, p := range s.parsers {
+		if p != nil {
 			o.at = i
 			p.End(how, o)
 		}

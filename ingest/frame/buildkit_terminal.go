@@ -29,7 +29,16 @@ var BuildKitTerminal = evidence.Format{
 	Doc:    "https://docs.docker.com/build/building/variables/#buildkit_progress",
 	Sample: "written by hand after the printer's source",
 	First:  " [=",
+	Looks:  looksDrawn,
 	New:    func() evidence.Peeler { return &terminal{builds: map[*evidence.Stream]*table{}} },
+}
+
+// looksDrawn knows the marks that rows and headings begin with.
+func looksDrawn(text []byte) bool {
+	for len(text) > 0 && text[0] == ' ' {
+		text = text[1:]
+	}
+	return len(text) > 2 && (text[0] == '=' && text[1] == '>' || text[0] == '[' && text[1] == '+')
 }
 
 type terminal struct {

@@ -17,6 +17,7 @@ var ClockOnly = evidence.Format{
 	Doc:    "https://vercel.com/docs/deployments/logs",
 	Sample: "written by hand after the documentation",
 	First:  "012",
+	Looks:  func(text []byte) bool { return clockLen(text) > 0 },
 	Common: true,
 	New:    func() evidence.Peeler { return clockOnly{} },
 }

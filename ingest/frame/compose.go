@@ -22,8 +22,12 @@ var Compose = evidence.Format{
 		return n > 0
 	},
 	First: "abcdefghijklmnopqrstuvwxyz0123456789",
-	Cuts:  true,
-	New:   func() evidence.Peeler { return compose{} },
+	Looks: func(text []byte) bool {
+		_, n := composePrefix(text)
+		return n > 0
+	},
+	Cuts: true,
+	New:  func() evidence.Peeler { return compose{} },
 }
 
 type compose struct{}

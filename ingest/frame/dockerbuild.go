@@ -27,7 +27,13 @@ var DockerBuild = evidence.Format{
 	Doc:    "https://docs.docker.com/reference/cli/docker/build-legacy/",
 	Sample: "buildah 1.28.2; docker's written by hand",
 	First:  "S[- C",
+	Looks:  looksStep,
 	New:    func() evidence.Peeler { return &dockerBuild{builds: map[*evidence.Stream]*stepBuild{}} },
+}
+
+// looksStep knows the first bytes of a header; inside a build every line counts.
+func looksStep(text []byte) bool {
+	return len(text) > 4 && (text[0] == 'S' && text[1]|0x20 == 't' || text[0] == '[' && (text[4] == ']' || text[4] == '/' || text[3] == '/' || text[2] == '/'))
 }
 
 type dockerBuild struct {
@@ -114,6 +120,7 @@ func (d *dockerBuild) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out
 	if b.op.State == timeline.OpDone {
 		s.OpParent = b.outer
 		delete(d.builds, s)
+		o.Unwatch(s)
 	}
 	if !own {
 		return nil
@@ -130,9 +137,11 @@ func (d *dockerBuild) begin(s *evidence.Stream, o *evidence.Out) *stepBuild {
 		for stream, b := range d.builds {
 			b.finish(stream, timeline.OpOpen, o)
 			delete(d.builds, stream)
+			o.Unwatch(stream)
 		}
 	}
 	s.Step(o)
+	o.Watch(s)
 	b := &stepBuild{op: o.NewOp("docker-build", ""), outer: s.OpParent, stages: map[string]bool{}}
 	d.builds[s] = b
 	return b

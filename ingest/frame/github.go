@@ -129,6 +129,20 @@ func (g *github) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 	return j.line(l, s, o)
 }
 
+// Skim takes the stamp off a line that is none of the runner's own.
+func (g *github) Skim(text []byte, s *evidence.Stream) (rest []byte, child *evidence.Stream) {
+	j := g.job
+	if g.columns || g.at != s || j == nil || !j.timed || !githubStamp(text) || j.own(text[stampLen:]) {
+		return nil, nil
+	}
+	copy(j.last[:], text)
+	rest = text[stampLen:]
+	if len(rest) > 0 {
+		rest = rest[1:]
+	}
+	return rest, j.text
+}
+
 // raw takes a line without a stamp: values of several lines in with: and env:
 // go on like that, and so do messages. It has the time of the line before.
 func (g *github) raw(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {

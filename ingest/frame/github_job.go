@@ -76,6 +76,35 @@ func (j *githubJob) line(l *evidence.Line, s *evidence.Stream, o *evidence.Out) 
 	return j.text
 }
 
+// own reports whether line may have to do with a text; a blank stands in front
+// of it.
+func (j *githubJob) own(text []byte) bool {
+	if j.header != outside || j.service.at != nowhere {
+		return true
+	}
+	if len(text) < 3 {
+		return false
+	}
+	switch text[1] {
+	case '#':
+		return true
+	case '[':
+		return text[2] == 'c' // [command]
+	case 'C':
+		return bytes.HasPrefix(text, []byte(" Current ")) || bytes.HasPrefix(text, []byte(" Complete ")) ||
+			bytes.HasPrefix(text, []byte(" Cleaning ")) || bytes.HasPrefix(text, []byte(" Cache "))
+	case 'P':
+		return bytes.HasPrefix(text, []byte(" Post "))
+	case 'D':
+		return bytes.HasPrefix(text, []byte(" Download "))
+	case 'S':
+		return bytes.HasPrefix(text, []byte(" Source "))
+	case 'R', 'M', 'A', 'H', 'J':
+		return j.steps == 0
+	}
+	return false
+}
+
 // phase reads the runner's marks of the job's life, and its cache steps.
 //
 //	Current runner version: '2.332.0'

@@ -29,6 +29,7 @@ var Kaniko = evidence.Format{
 	Doc:    "https://github.com/GoogleContainerTools/kaniko#readme",
 	Sample: "written by hand after public logs",
 	First:  "I",
+	Looks:  func(text []byte) bool { return bytes.HasPrefix(text, []byte("INFO[")) },
 	New:    func() evidence.Peeler { return &kaniko{builds: map[*evidence.Stream]*kanikoBuild{}} },
 }
 

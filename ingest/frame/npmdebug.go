@@ -20,7 +20,6 @@ var NPMDebug = evidence.Format{
 	Doc:    "https://github.com/npm/cli/blob/latest/docs/lib/content/using-npm/logging.md",
 	Sample: "npm 11.19.1 run for this project",
 	Claim:  claimNPMDebug,
-	First:  "0123456789",
 	New:    func() evidence.Peeler { return &npmDebug{} },
 }
 

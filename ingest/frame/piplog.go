@@ -18,7 +18,6 @@ var PipLog = evidence.Format{
 	Doc:    "https://pip.pypa.io/en/stable/cli/pip/#cmdoption-log",
 	Sample: "made with pip 23.2.1 and 24.2 on a closed network",
 	Claim:  claimPipLog,
-	First:  "12",
 	New:    func() evidence.Peeler { return pipLog{} },
 }
 

@@ -22,6 +22,7 @@ var ReadTheDocs = evidence.Format{
 		return bytes.HasPrefix(h.Bytes, []byte("Read the Docs build information")) || bytes.HasPrefix(h.Bytes, rtdCommand)
 	},
 	First: "[",
+	Looks: func(text []byte) bool { return bytes.HasPrefix(text, rtdCommand) },
 	New:   func() evidence.Peeler { return &readTheDocs{} },
 }
 

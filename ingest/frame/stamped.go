@@ -17,6 +17,7 @@ var Stamped = evidence.Format{
 	Doc:    "https://docs.docker.com/reference/cli/docker/container/logs/",
 	Sample: "written by hand after the documentation",
 	First:  "2[",
+	Looks:  func(text []byte) bool { return len(text) > 19 && (text[10] == 'T' || text[11] == 'T') },
 	Common: true,
 	Cuts:   true,
 	New:    func() evidence.Peeler { return stamped{} },

@@ -22,8 +22,20 @@ var Syslog = evidence.Format{
 	Doc:    "https://www.rfc-editor.org/rfc/rfc5424",
 	Sample: "written by hand after the RFCs and the manual of journalctl",
 	Claim:  claimSyslog,
-	First:  "<12JFMASONDTW-",
+	First:  "<12JFMASONDTW",
+	Looks:  looksSyslog,
 	New:    func() evidence.Peeler { return &syslog{} },
+}
+
+// looksSyslog looks at the separators of the three kinds of times.
+func looksSyslog(text []byte) bool {
+	switch {
+	case text[0] == '<':
+		return true
+	case text[0] <= '9':
+		return len(text) > 19 && text[10] == 'T'
+	}
+	return len(text) > 15 && text[3] == ' '
 }
 
 // maxPrograms bounds the processes of one log whose lines are kept apart; the

@@ -23,8 +23,7 @@ var Travis = evidence.Format{
 	Claim: func(h *evidence.Head) bool {
 		return bytes.HasPrefix(h.Bytes, travisFold) || bytes.HasPrefix(h.Bytes, travisTime)
 	},
-	First: "t",
-	New:   func() evidence.Peeler { return &travis{} },
+	New: func() evidence.Peeler { return &travis{} },
 }
 
 var (

@@ -25,6 +25,7 @@ var Access = evidence.Format{
 	Doc:    "https://httpd.apache.org/docs/current/logs.html#combined",
 	Sample: "made by nginx 1.22.1, Python http.server and docker-registry 2.8.2 and 3.0.0",
 	Starts: accessStarts(),
+	Looks:  looksAccess,
 	Tool:   func() evidence.Parser { return &access{} },
 }
 
@@ -42,6 +43,32 @@ func accessStarts() []string {
 		starts = append(starts, "["+string(d))
 	}
 	return starts
+}
+
+// looksAccess wants the identity that nobody gives, "-", in front of the user:
+// the first column, or the second or third. The other forms have starts of their
+// own.
+func looksAccess(text []byte) bool {
+	switch text[0] {
+	case '[', '{', 'I', 'W', 'E', 'D':
+		return true
+	case 't':
+		if bytes.HasPrefix(text, []byte(`time="`)) {
+			return true
+		}
+	}
+	rest := text
+	for range 3 {
+		if len(rest) > 1 && rest[0] == '-' && rest[1] == ' ' {
+			return true
+		}
+		i := bytes.IndexByte(rest, ' ')
+		if i < 0 {
+			break
+		}
+		rest = evidence.TrimIndent(rest[i:])
+	}
+	return bytes.IndexByte(text[:min(len(text), 64)], '\t') >= 0 // columns with tabs between
 }
 
 // request is one request as a server logged it. Its slices are parts of the
@@ -65,7 +92,7 @@ type access struct {
 
 // Line reads one line.
 func (a *access) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	text := bytes.TrimLeft(l.Text, " \t")
+	text := evidence.TrimIndent(l.Text)
 	var r request
 	switch text[0] {
 	case '{', 'I', 'W', 'E', 'D':

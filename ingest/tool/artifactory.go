@@ -43,7 +43,7 @@ type artifactory struct{ access }
 //	2026-10-21T12:09:48.465Z|a1347a2e5ad0d45b|pypi-remote|ci|GET|https://files.acme.example/packages/ec/ab/a440…/litellm-1.107.0-py3-none-any.whl|200|-1|161300|80
 //	2026-10-21 12:09:49,456 [a1347a2e5ad0d45b] [ACCEPTED DOWNLOAD] pypi-cache:ec/ab/a440…/litellm-1.107.0-py3-none-any.whl for ci/10.0.4.7.
 func (a *artifactory) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	text := bytes.TrimLeft(l.Text, " \t")
+	text := evidence.TrimIndent(l.Text)
 	if bytes.Contains(text[:min(len(text), 100)], []byte("] [ACCEPTED ")) || bytes.Contains(text[:min(len(text), 100)], []byte("] [DENIED ")) {
 		return accepted(text, o)
 	}

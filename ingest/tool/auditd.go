@@ -36,7 +36,7 @@ type auditd struct {
 //	node=prod-3 type=SYSCALL msg=audit(1792585800.123:78): arch=c000003e syscall=59 success=no exit=-2 …
 //	type=USER_CMD msg=audit(1792585801.001:79): pid=1 uid=0 msg='cwd="/root" cmd=70697020696E7374616C6C exe="/usr/bin/sudo" res=success'
 func (a *auditd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	text := bytes.TrimLeft(l.Text, " \t")
+	text := evidence.TrimIndent(l.Text)
 	var who timeline.Subject
 	if rest, ok := bytes.CutPrefix(text, []byte("node=")); ok {
 		node, rest, ok := bytes.Cut(rest, []byte(" "))

@@ -18,7 +18,7 @@ var Devpi = evidence.Format{
 	Cannot: "who asked, and that a file was sent: a request is logged when it arrives; the zone of its times",
 	Doc:    "https://devpi.net/docs/devpi/devpi/stable/+doc/adminman/server.html",
 	Sample: "written by hand after its output",
-	Starts: []string{"20", "INFO "},
+	Starts: []string{"20", "INFO  [req"},
 	Tool:   func() evidence.Parser { return &devpi{} },
 }
 
@@ -30,7 +30,7 @@ type devpi struct{}
 //	2026-10-21 12:38:51,079 INFO  [req3] GET /root/pypi/+simple/litellm/
 //	2026-10-21 12:38:51,278 INFO  [req4] [Wtx2] reading remote: https://files.acme.example/packages/ec/ab/a440…/litellm-1.107.0.tar.gz, target root/pypi/+f/b84/41f1053edd9dc/litellm-1.107.0.tar.gz
 func (*devpi) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	text := bytes.TrimLeft(l.Text, " \t")
+	text := evidence.TrimIndent(l.Text)
 	var span timeline.Span
 	if m, n := evidence.ParseISO(text); n > 0 && n < len(text) && text[n] == ' ' {
 		span, text = m.Span(string(text[:n]), &o.Times), text[n+1:]

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -41,7 +40,7 @@ type begun struct {
 //	2026-10-21 14:36:29 status unpacked libgdbm6:amd64 1.23-3
 //	2026-10-21 14:36:30 upgrade openssl:amd64 3.0.11-1 3.0.15-1
 func (d *dpkgLog) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	text := bytes.TrimLeft(l.Text, " \t")
+	text := evidence.TrimIndent(l.Text)
 	var span timeline.Span
 	if m, n := evidence.ParseISO(text); n == 19 && len(text) > 20 && text[10] == ' ' && text[19] == ' ' {
 		span, text = m.Span(string(text[:n]), &o.Times), text[20:]

@@ -32,7 +32,7 @@ type linehaul struct{}
 //	download|Wed, 21 Oct 2026 12:54:54 GMT|DE|/packages/f7/12/ec3f…/litellm-1.107.0-py3-none-any.whl|TLSv1.3|AES256-GCM|litellm|1.107.0|bdist_wheel|pip/24.2 {…}
 //	simple|Wed, 21 Oct 2026 12:54:52 GMT|DE|/simple/litellm/|TLSv1.3|AES256-GCM||||pip/24.2 {…}
 func (*linehaul) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	w := bytes.SplitN(bytes.TrimLeft(l.Text, " \t"), []byte("|"), 10)
+	w := bytes.SplitN(evidence.TrimIndent(l.Text), []byte("|"), 10)
 	if len(w) < 10 {
 		return evidence.Miss
 	}

@@ -26,7 +26,20 @@ var Pip = evidence.Format{
 		"Looking in ", "Using pip ", "Installing collected packages: ", "ERROR: ", "Could not find a version ",
 		"No matching distribution ", "Fetching",
 	},
-	Tool: func() evidence.Parser { return &pip{} },
+	Looks: looksPip,
+	Tool:  func() evidence.Parser { return &pip{} },
+}
+
+// looksPip knows that the names of files have a dash and a dot.
+func looksPip(text []byte) bool {
+	if text[0] != 'D' {
+		return true
+	}
+	file := text[len("Downloading "):]
+	if i := bytes.IndexByte(file, ' '); i >= 0 {
+		file = file[:i]
+	}
+	return bytes.IndexByte(file, '-') >= 0 && bytes.IndexByte(file, '.') >= 0
 }
 
 // phase is how far an invocation has come.
@@ -72,7 +85,7 @@ func (p *pip) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if l.Echo {
 		return evidence.Miss
 	}
-	indent := len(l.Text) - len(bytes.TrimLeft(l.Text, " \t"))
+	indent := len(l.Text) - len(evidence.TrimIndent(l.Text))
 	word, rest, _ := bytes.Cut(text, []byte(" "))
 	gem := p.gem
 	p.gem = false
@@ -214,7 +227,7 @@ func (p *pip) using(rest []byte, l *evidence.Line, o *evidence.Out) evidence.Res
 	if !bytes.HasPrefix(rest, []byte("pip ")) || !bytes.Contains(rest, []byte(" from ")) {
 		return evidence.Miss
 	}
-	indent := len(l.Text) - len(bytes.TrimLeft(l.Text, " \t"))
+	indent := len(l.Text) - len(evidence.TrimIndent(l.Text))
 	if indent <= p.indent {
 		p.finish(timeline.OpOpen, o)
 	}

@@ -35,7 +35,7 @@ type squid struct {
 //	1792585800.899     87 10.0.4.7 TCP_MISS/200 657750 GET http://mirror.acme.example/packages/ec/ab/a440…/litellm-1.107.0-py3-none-any.whl - HIER_DIRECT/203.0.113.9 -
 //	1792585801.899  16867 10.0.4.7 TCP_TUNNEL/200 6256 CONNECT files.acme.example:443 - HIER_DIRECT/203.0.113.9 -
 func (s *squid) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	text := bytes.TrimLeft(l.Text, " \t")
+	text := evidence.TrimIndent(l.Text)
 	if len(text) < 30 || text[10] != '.' || text[14] != ' ' || !allDigits(text[:10]) || !allDigits(text[11:14]) {
 		return evidence.Miss
 	}

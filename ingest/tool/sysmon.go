@@ -30,7 +30,7 @@ type sysmon struct{}
 //	<Event><System><Provider Name="Linux-Sysmon" …/><EventID>1</EventID>…<TimeCreated SystemTime="2026-10-21T12:30:16.754997Z"/>…<Computer>prod-3</Computer>…
 //	</System><EventData>…<Data Name="UtcTime">2026-10-21 12:30:16.750</Data>…<Data Name="CommandLine">pip install -q litellm</Data>…</EventData></Event>
 func (*sysmon) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	text := bytes.TrimLeft(l.Text, " \t")
+	text := evidence.TrimIndent(l.Text)
 	if !bytes.Contains(text[:min(len(text), 200)], []byte(`"Linux-Sysmon"`)) {
 		return evidence.Miss
 	}

@@ -22,7 +22,29 @@ var UV = evidence.Format{
 		"+ ", "- ", "~ ", "Resolved ", "Prepared ", "Uninstalled ", "Installed ", "Would ", "Audited ", "Checked ",
 		"Added ", "Updated ", "Removed ", "Downloading ", "Downloaded ", "Built ", "DEBUG ",
 	},
-	Tool: func() evidence.Parser { return &uv{} },
+	Looks: looksUV,
+	Tool:  func() evidence.Parser { return &uv{} },
+}
+
+// looksUV tells a row from an item of a list, a download with its size from
+// other programs' and uv's debug messages from all the others.
+func looksUV(text []byte) bool {
+	switch text[0] {
+	case '+', '-', '~':
+		return bytes.Contains(text, []byte("=="))
+	case 'D':
+		word, rest, _ := bytes.Cut(text, []byte(" "))
+		if len(word) > 5 { // Downloading litellm (8.1MiB)
+			return bytes.Contains(rest, []byte(" ("))
+		}
+		for i := range uvDebug {
+			if w := uvDebug[i].start; len(rest) > len(w) && string(rest[:len(w)]) == w {
+				return true
+			}
+		}
+		return false
+	}
+	return true
 }
 
 // uvPhase is the last header that was printed. They come in this order.
