@@ -9,6 +9,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"pulltrail/ingest/image"
 	"pulltrail/timeline"
@@ -169,9 +170,17 @@ func (w where) in(name string) where {
 	return where{path: w.path + "!" + name, depth: w.depth + 1}
 }
 
+// readers are used again: archives have many small members.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, headSize) }}
+
 // open reads r as an archive when its first bytes say so, else as a member.
 func (s *source) open(r io.Reader, at where) error {
-	b := bufio.NewReaderSize(r, 64<<10)
+	b, _ := readers.Get().(*bufio.Reader)
+	b.Reset(r)
+	defer func() {
+		b.Reset(nil)
+		readers.Put(b)
+	}()
 	head, _ := b.Peek(tarBlock) // the error comes again with the next read
 	kind := sniff(head)
 	if kind != plain && at.depth >= maxNesting {

@@ -7,8 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
 
 	"pulltrail/timeline"
 )
@@ -31,6 +35,7 @@ func (s *source) zipFile(at where) error {
 	if z == nil || err != nil {
 		return s.zipStream(io.NewSectionReader(in, 0, st.Size()), at)
 	}
+	z.RegisterDecompressor(zip.Deflate, inflate)
 	return s.zipMembers(z.File, at)
 }
 
@@ -124,6 +129,37 @@ func openZip(f *zip.File) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("its compression (method %d) is not read: unpack it first", f.Method)
 	}
 	return r, err
+}
+
+// inflaters are used again: archives have many small members.
+var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
+
+// inflater gives its memory back when it is closed.
+type inflater struct{ z io.ReadCloser }
+
+func inflate(r io.Reader) io.ReadCloser {
+	z, _ := inflaters.Get().(io.ReadCloser)
+	if again, ok := z.(flate.Resetter); !ok || again.Reset(r, nil) != nil {
+		z = flate.NewReader(r)
+	}
+	return &inflater{z}
+}
+
+func (f *inflater) Read(p []byte) (int, error) {
+	if f.z == nil {
+		return 0, fs.ErrClosed
+	}
+	return f.z.Read(p)
+}
+
+func (f *inflater) Close() error {
+	if f.z == nil {
+		return nil
+	}
+	err := f.z.Close()
+	inflaters.Put(f.z)
+	f.z = nil
+	return err
 }
 
 // part is one member of a task.

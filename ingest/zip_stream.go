@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"bufio"
-	"compress/flate"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -183,7 +182,9 @@ func (s *source) zipMember(z *zipStream, start int64, at where, run *runMembers)
 	case h.method == 0 && !sized:
 		return lost("is stored, and its size stands behind it")
 	case h.method == 8:
-		out = flate.NewReader(body)
+		z := inflate(body)
+		defer z.Close() // nothing is open: it is used again
+		out = z
 	}
 	begin := z.off
 	sum := &summed{r: out, h: crc32.NewIEEE()}
