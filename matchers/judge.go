@@ -159,7 +159,7 @@ func (q *question) judgePackage(f timeline.Fact, r *packageRule) judged {
 		return q.judgeUnpinned(j, r, w)
 	case is.safe:
 		j.answer = !asks(f.Action)
-	case r.versions.Any():
+	case r.versions.Any() && !r.versions.Exact(v):
 		if w != nil {
 			j.rule, j.verdict, j.ask = "any-version-in-window", Possible, asks(f.Action)
 			j.because = fmt.Sprintf("%s %s %s; every version of that time is suspect", verb(f.Action), short(f.Item.Artifact), q.when(w, f.Span))

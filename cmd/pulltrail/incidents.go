@@ -29,12 +29,13 @@ type incidentJSON struct {
 func (a *app) incidentsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "incidents",
-		Short: "List the known incidents; show the facts of one; check a file of your own",
+		Short: "List the known incidents; show the facts of one; check a file of your own; import OSV records",
 		Long: `List the incidents that 'pulltrail match' knows, newest first.
 
 'pulltrail incidents show ID' prints the facts of one. An incident of your own
 is a file: 'pulltrail incidents check FILE' tells what is wrong with it, and
-'pulltrail match FILE' asks it.`,
+'pulltrail match FILE' asks it. 'pulltrail incidents import PATH' makes drafts of
+OSV records.`,
 		Args: unknownVerb,
 		RunE: func(*cobra.Command, []string) error { return a.incidents() },
 	}
@@ -51,7 +52,8 @@ is a file: 'pulltrail incidents check FILE' tells what is wrong with it, and
 			Short: "Check incident files: their form, and their own hits and misses",
 			Args:  usageOf(cobra.MinimumNArgs(1)),
 			RunE:  func(_ *cobra.Command, args []string) error { return a.checkIncidents(args) },
-		})
+		},
+		a.importCmd())
 	return c
 }
 
