@@ -32,6 +32,7 @@ type Options struct {
 	Subject timeline.Subject // --subject
 	Zone    *time.Location   // --zone
 	Covers  timeline.Span    // --covers
+	Skew    evidence.Skew    // --skew
 	Store   string           // --store: where the secrets that a list names are kept
 	Format  string           // --format
 	Parser  string           // version of the program
@@ -230,6 +231,7 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 	if g.opt.Covers != (timeline.Span{}) {
 		info.Covers = g.opt.Covers.String()
 	}
+	info.Skew = g.opt.Skew.String()
 	var in io.Reader = g.opt.Stdin
 	var f *os.File
 	regular := false

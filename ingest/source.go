@@ -221,7 +221,7 @@ type log struct {
 
 func (s *source) newLog(at where) *log {
 	claim, base := s.subjects(at)
-	times := evidence.Times{Zone: s.g.opt.Zone, Covers: s.g.opt.Covers}
+	times := evidence.Times{Zone: s.g.opt.Zone, Covers: s.g.opt.Covers, Skew: s.g.opt.Skew}
 	r := s.g.machine.NewReading(at.path, claim, base, times, s.w.Write)
 	r.StartOps(s.ops)
 	r.Store = s.g.opt.Store

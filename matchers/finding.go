@@ -54,7 +54,8 @@ type Finding struct {
 	Owner    string             // of the inventory, "" when not stated
 	Service  string
 
-	Uncovered []Hole // what was not seen of the channels' windows
+	Faults    []string // what is wrong with the clocks of its evidence
+	Uncovered []Hole   // what was not seen of the channels' windows
 
 	// Dispositions are what people said of it, in the order they said it. They
 	// stand beside the verdict and change nothing of it.

@@ -19,6 +19,7 @@ type judged struct {
 	rule    string
 	because string
 	via     string // finding that this follows from
+	fault   string // what is wrong with its clock, "" when nothing is seen
 }
 
 // judge says what a fact means: the strongest of what its rules say.
@@ -88,7 +89,11 @@ func (q *question) exactly(j judged, image bool, rule, what string, cite Cite) j
 	j.ask = asks(j.Action) && j.Action != timeline.Require
 	j.because = fmt.Sprintf("%s %s, %s", verb(j.Action), what, q.lists())
 	if w := q.during(j.channel, j.Span); w == nil && len(q.windows[j.channel]) > 0 {
-		j.because += "; outside its window, but an exact match counts at any time"
+		if j.fault = q.early(&j); j.fault != "" {
+			j.because += "; " + j.fault
+		} else {
+			j.because += "; outside its window, but an exact match counts at any time"
+		}
 	}
 	if cite.Disputed {
 		j.verdict, j.ask = Possible, false
@@ -364,7 +369,7 @@ func (q *question) when(w *Window, s timeline.Span) string {
 	}
 	where += " " + windowText(w)
 	if q.several {
-		where += " (" + q.cite(w.Cite) + ")"
+		where += q.whose(w, s)
 	}
 	return where
 }

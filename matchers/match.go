@@ -253,6 +253,9 @@ func (m *matching) finding(a *about) Finding {
 			best = j
 		}
 		m.channel(&f, j.channel, j.verdict, j.because)
+		if j.fault != "" && !slices.Contains(f.Faults, j.fault) {
+			f.Faults = append(f.Faults, j.fault)
+		}
 		if j.via != "" && !slices.Contains(f.Via, j.via) {
 			f.Via = append(f.Via, j.via)
 		}
@@ -264,6 +267,9 @@ func (m *matching) finding(a *about) Finding {
 		f.Verdict, f.Rule, f.Because = best.verdict, best.rule, capital(best.because)
 		f.Artifact, f.Span = best.Item.Artifact, best.Span
 		f.Evidence = append(f.Evidence, Evidence{best.Fact, "decides", best.verdict})
+		if skew := m.bySource[best.Source].Skew; best.Span.Clock == timeline.Skewed && skew != "" {
+			f.Because += "; its time is corrected by the stated skew, " + skew
+		}
 	case answered != "" && a.missing == nil:
 		f.Rule, f.Because = "answered", capital(answered)
 	case a.missing != nil:

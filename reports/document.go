@@ -50,6 +50,8 @@ type Finding struct {
 	More     int               `json:"more_evidence,omitempty"` // lines beyond those listed
 	Via      []string          `json:"via"`
 
+	// Faults says what is wrong with the clocks of the evidence.
+	Faults []string `json:"faults,omitempty"`
 	// Uncovered is what was not seen of the windows; Limits names, for a clear
 	// finding, the facts of Incident.Limits that it depends on.
 	Uncovered []Hole   `json:"uncovered,omitempty"`
@@ -146,6 +148,7 @@ type Source struct {
 	Claim   string  `json:"claim,omitempty"`  // what --subject said; the path where nothing names a subject
 	Zone    string  `json:"zone,omitempty"`   // --zone
 	Covers  string  `json:"covers,omitempty"` // --covers
+	Skew    string  `json:"skew,omitempty"`   // --skew
 	From    *string `json:"from"`
 	To      *string `json:"to"`
 	Events  int64   `json:"events"`
@@ -188,7 +191,7 @@ func NewDocument(r *matchers.Result) (*Document, error) {
 	for _, s := range r.Sources {
 		d.Coverage.Sources = append(d.Coverage.Sources, Source{
 			Path: s.Path, SHA256: s.SHA256, Format: s.Format, State: string(s.State), Why: s.Why, Claim: s.Claim, Zone: s.Zone,
-			Covers: s.Covers, From: Time(s.First), To: Time(s.Last), Events: s.Events, Skipped: s.Skipped,
+			Covers: s.Covers, Skew: s.Skew, From: Time(s.First), To: Time(s.Last), Events: s.Events, Skipped: s.Skipped,
 		})
 	}
 	for _, g := range r.Gaps {
@@ -237,7 +240,7 @@ func newFinding(f *matchers.Finding, most int) Finding {
 		ID: f.ID, Subject: Subject{string(f.Subject.Kind), f.Subject.ID, f.On}, Verdict: string(f.Verdict),
 		Rule: f.Rule, Because: f.Because, Artifact: f.Artifact, From: Time(f.Span.From), To: Time(f.Span.To),
 		Channels: map[string]string{}, Reasons: f.Reasons, Egress: f.Egress, Owner: f.Owner, Service: f.Service,
-		Evidence: []Evidence{}, Via: append([]string{}, f.Via...),
+		Evidence: []Evidence{}, Via: append([]string{}, f.Via...), Faults: f.Faults,
 		Dispositions: newSaid(f.Dispositions),
 	}
 	for c, v := range f.Channels {

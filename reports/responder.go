@@ -253,12 +253,12 @@ func commands(d *Document, name string) []string {
 // sameFlags groups sources that one command reads.
 func sameFlags(sources []Source) [][]Source {
 	var out [][]Source
-	at := map[[3]string]int{}
+	at := map[[4]string]int{}
 	for _, s := range sources {
 		if s.Claim == s.Path {
 			s.Claim = ""
 		}
-		key := [3]string{s.Claim, s.Zone, s.Covers}
+		key := [4]string{s.Claim, s.Zone, s.Covers, s.Skew}
 		i, ok := at[key]
 		if !ok {
 			i = len(out)
@@ -275,7 +275,7 @@ func ingestCommand(group []Source) string {
 	const most = 200
 	b := strings.Builder{}
 	b.WriteString("pulltrail ingest")
-	for _, flag := range [][2]string{{"--subject", group[0].Claim}, {"--zone", group[0].Zone}, {"--covers", group[0].Covers}} {
+	for _, flag := range [][2]string{{"--subject", group[0].Claim}, {"--zone", group[0].Zone}, {"--covers", group[0].Covers}, {"--skew", group[0].Skew}} {
 		if flag[1] != "" {
 			b.WriteString(" " + flag[0] + " " + shell(flag[1]))
 		}

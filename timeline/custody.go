@@ -55,6 +55,7 @@ type Entry struct {
 	Claim    string     `json:"claim,omitempty"`
 	Zone     string     `json:"zone,omitempty"`
 	Covers   string     `json:"covers,omitempty"`
+	Skew     string     `json:"skew,omitempty"`
 	Format   string     `json:"format,omitempty"`
 	State    State      `json:"state,omitempty"`
 	Events   int64      `json:"events,omitempty"`
@@ -427,7 +428,7 @@ func sealedMark(ctx context.Context, db reading) (mark, error) {
 func entryOf(info *SourceInfo, replaces []Identity) Entry {
 	e := Entry{
 		Action: ActIngest, SHA256: info.SHA256, Bytes: info.Bytes, Path: info.Path, Claim: info.Claim, Zone: info.Zone,
-		Covers: info.Covers, Format: info.Format, State: info.State, Events: info.Events, Skipped: info.Skipped,
+		Covers: info.Covers, Skew: info.Skew, Format: info.Format, State: info.State, Events: info.Events, Skipped: info.Skipped,
 		Replaces: replaces, Command: info.Command, Program: info.Parser,
 	}
 	if replaces != nil {

@@ -32,7 +32,7 @@ func (s *SourceWriter) finish(info SourceInfo) (bool, error) {
 		return false, err
 	}
 	for _, o := range old {
-		if !info.Again && o.claim == info.Claim && o.zone == info.Zone && o.covers == info.Covers && o.parser == info.Parser {
+		if !info.Again && o.claim == info.Claim && o.zone == info.Zone && o.covers == info.Covers && o.skew == info.Skew && o.parser == info.Parser {
 			return false, s.remove(s.id)
 		}
 	}
@@ -47,9 +47,9 @@ func (s *SourceWriter) finish(info SourceInfo) (bool, error) {
 		info.ReadAt = time.Now().UnixNano()
 	}
 	_, err = s.w.exec(`UPDATE source SET sha256=?,claim=?,path=?,format=?,state=?,why=?,bytes=?,events=?,skipped=?,
-		t0=?,t1=?,zone=?,covers=?,parser=?,command=?,read_at=?,complete=1 WHERE id=?`,
+		t0=?,t1=?,zone=?,covers=?,skew=?,parser=?,command=?,read_at=?,complete=1 WHERE id=?`,
 		info.SHA256, info.Claim, info.Path, info.Format, string(info.State), info.Why, info.Bytes, info.Events, info.Skipped,
-		end(info.First), end(info.Last), info.Zone, info.Covers, info.Parser, info.Command, info.ReadAt, s.id)
+		end(info.First), end(info.Last), info.Zone, info.Covers, info.Skew, info.Parser, info.Command, info.ReadAt, s.id)
 	if err == nil {
 		err = s.w.record(entryOf(&info, replaces))
 	}
@@ -57,8 +57,8 @@ func (s *SourceWriter) finish(info SourceInfo) (bool, error) {
 }
 
 type oldSource struct {
-	id                                  int64
-	sha256, claim, zone, covers, parser string
+	id                                        int64
+	sha256, claim, zone, covers, skew, parser string
 }
 
 // same finds the complete sources that the new one repeats or replaces: the
@@ -66,7 +66,7 @@ type oldSource struct {
 // nobody had said whose they are; or the same path that could not be opened
 // before. Two explicit claims stand side by side.
 func (s *SourceWriter) same(info SourceInfo) ([]oldSource, error) {
-	q, err := s.w.stmt(`SELECT id,sha256,claim,zone,covers,parser FROM source
+	q, err := s.w.stmt(`SELECT id,sha256,claim,zone,covers,skew,parser FROM source
 		WHERE complete=1 AND (?1<>'' AND sha256=?1 AND (claim=?2 OR (path=?3 AND (claim=path OR claim=''))) OR sha256='' AND path=?3)`)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (s *SourceWriter) same(info SourceInfo) ([]oldSource, error) {
 	var old []oldSource
 	for rows.Next() {
 		var o oldSource
-		if err := rows.Scan(&o.id, &o.sha256, &o.claim, &o.zone, &o.covers, &o.parser); err != nil {
+		if err := rows.Scan(&o.id, &o.sha256, &o.claim, &o.zone, &o.covers, &o.skew, &o.parser); err != nil {
 			return nil, err
 		}
 		old = append(old, o)

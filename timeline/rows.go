@@ -19,7 +19,7 @@ func (db *DB) Sources() ([]SourceRow, error) {
 }
 
 func readSources(ctx context.Context, q reading) ([]SourceRow, error) {
-	rows, err := q.QueryContext(ctx, `SELECT id,sha256,claim,path,format,state,why,bytes,events,skipped,t0,t1,zone,covers,parser,command,read_at
+	rows, err := q.QueryContext(ctx, `SELECT id,sha256,claim,path,format,state,why,bytes,events,skipped,t0,t1,zone,covers,skew,parser,command,read_at
 		FROM source WHERE complete=1 ORDER BY path,claim,sha256`)
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
@@ -31,7 +31,7 @@ func readSources(ctx context.Context, q reading) ([]SourceRow, error) {
 		var state string
 		var t0, t1 sql.NullInt64
 		if err := rows.Scan(&r.ID, &r.SHA256, &r.Claim, &r.Path, &r.Format, &state, &r.Why, &r.Bytes, &r.Events, &r.Skipped,
-			&t0, &t1, &r.Zone, &r.Covers, &r.Parser, &r.Command, &r.ReadAt); err != nil {
+			&t0, &t1, &r.Zone, &r.Covers, &r.Skew, &r.Parser, &r.Command, &r.ReadAt); err != nil {
 			return nil, fmt.Errorf("read sources: %w", err)
 		}
 		var s Span

@@ -20,6 +20,7 @@ CREATE TABLE source (
   t0 INTEGER, t1 INTEGER,    -- first and last time seen: they prove no coverage
   zone     TEXT NOT NULL,    -- --zone
   covers   TEXT NOT NULL,    -- --covers
+  skew     TEXT NOT NULL,    -- --skew
   parser   TEXT NOT NULL,    -- version of the program that read it
   command  TEXT NOT NULL,    -- the command line that read it
   read_at  INTEGER NOT NULL,
@@ -234,7 +235,7 @@ CREATE VIEW sources AS
 SELECT path, sha256, format, state, why, bytes, events, skipped,
        strftime('%Y-%m-%dT%H:%M:%SZ', t0 / 1000000000, 'unixepoch') AS first_seen,
        strftime('%Y-%m-%dT%H:%M:%SZ', t1 / 1000000000, 'unixepoch') AS last_seen,
-       claim, zone, covers, parser, command
+       claim, zone, covers, skew, parser, command
 FROM source WHERE complete = 1;
 
 -- Relations between identities.

@@ -13,6 +13,7 @@ type Clock string
 // The kinds of clock.
 const (
 	Exact     Clock = "exact"     // stands on the line, with zone
+	Skewed    Clock = "skewed"    // exact, with a skew that was stated taken off
 	Flushed   Clock = "flushed"   // the time the text was written out, not printed
 	Inherited Clock = "inherited" // of an earlier line
 	Section   Clock = "section"   // between the start and the end of a step

@@ -206,6 +206,7 @@ func different(s *SourceInfo, e *Entry) string {
 		{"bytes", s.Bytes == e.Bytes},
 		{"zone", s.Zone == e.Zone},
 		{"covers", s.Covers == e.Covers},
+		{"skew", s.Skew == e.Skew},
 		{"format", s.Format == e.Format},
 		{"state", s.State == e.State},
 		{"events", s.Events == e.Events},

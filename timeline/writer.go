@@ -39,6 +39,7 @@ type SourceInfo struct {
 	Last    int64 // Forever when no time was seen
 	Zone    string
 	Covers  string
+	Skew    string // hosts and how far their clocks are ahead: "web1=+1m30s,web2=-5s"
 	Parser  string
 	Command string
 	ReadAt  int64
@@ -267,8 +268,8 @@ func (db *DB) Begin() (*SourceWriter, error) {
 	w := db.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	id, err := w.exec(`INSERT INTO source(sha256,claim,path,format,state,why,bytes,events,skipped,zone,covers,parser,command,read_at,complete)
-		VALUES('','','','','unread','',0,0,0,'','','','',0,0)`)
+	id, err := w.exec(`INSERT INTO source(sha256,claim,path,format,state,why,bytes,events,skipped,zone,covers,skew,parser,command,read_at,complete)
+		VALUES('','','','','unread','',0,0,0,'','','','','',0,0)`)
 	if err != nil {
 		return nil, fmt.Errorf("write timeline: %w", err)
 	}

@@ -13,12 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"pulltrail/ingest"
+	"pulltrail/ingest/evidence"
 	"pulltrail/reports"
 	"pulltrail/timeline"
 )
 
 func (a *app) ingestCmd() *cobra.Command {
 	var subject, zone, covers, format string
+	var skews []string
 	var keep bool
 	c := &cobra.Command{
 		Use:   "ingest PATH...",
@@ -42,12 +44,21 @@ func (a *app) ingestCmd() *cobra.Command {
 					return usage("--covers %q: want FROM/TO in RFC 3339, such as 2026-10-21T00:00:00Z/2026-10-22T00:00:00Z", covers)
 				}
 			}
+			for _, text := range skews {
+				if opt.Skew == nil {
+					opt.Skew = evidence.Skew{}
+				}
+				if err := opt.Skew.ParseSkew(text); err != nil {
+					return usage("--skew %v", err)
+				}
+			}
 			return a.ingest(c, args, opt)
 		},
 	}
 	c.Flags().StringVar(&subject, "subject", "", "KIND:ID of inputs that name none; it gets a verdict even if nothing is found")
 	c.Flags().StringVar(&zone, "zone", "", "IANA zone of times without one")
 	c.Flags().StringVar(&covers, "covers", "", "FROM/TO that the input covers, as you state; bounds every inexact time in it")
+	c.Flags().StringSliceVar(&skews, "skew", nil, "HOST=+90s: the clock of HOST is so far ahead of the true time (-90s: behind); taken off its times")
 	c.Flags().StringVar(&format, "format", "", "read as this format ('pulltrail formats' lists them)")
 	c.Flags().BoolVar(&keep, "keep", false, "keep the bytes of each file in the case, as they are and whatever they hold")
 	return c

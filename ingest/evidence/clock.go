@@ -13,14 +13,19 @@ import (
 type Times struct {
 	Zone   *time.Location // --zone; nil: not stated
 	Covers timeline.Span  // --covers; zero: not stated
+	Skew   Skew           // --skew; nil: not stated
+
+	order  *yearOrder // of the log being read, nil where lines have no order
+	absent *string    // takes the first local time that its zone never had
 }
 
-// bound narrows an inexact span to what --covers states.
-func (t *Times) bound(s timeline.Span) timeline.Span {
+// bound narrows an inexact span to what --covers states, as a clock shows it
+// that is ahead.
+func (t *Times) bound(s timeline.Span, ahead int64) timeline.Span {
 	if t.Covers == (timeline.Span{}) {
 		return s
 	}
-	return s.Bound(t.Covers.From, t.Covers.To)
+	return s.Bound(back(t.Covers.From, -ahead, timeline.Beginning), back(t.Covers.To, -ahead, timeline.Forever))
 }
 
 // The widest offsets in use: a local time of an unknown zone lies between.
@@ -52,7 +57,7 @@ func (m Moment) Span(written string, t *Times) timeline.Span {
 		return exact(at, written)
 	}
 	if t.Zone != nil {
-		return m.inZone(m.Year, t.Zone, written)
+		return m.inZone(m.Year, t.Zone, written, t.absent)
 	}
 	local := time.Date(m.Year, time.Month(m.Month), m.Day, m.Hour, m.Minute, m.Sec, m.Nano, time.UTC)
 	if local.UnixNano() < unsetBefore {
@@ -69,10 +74,24 @@ func exact(at time.Time, written string) timeline.Span {
 }
 
 // inZone reads a local time of a known zone. In the hour that a clock goes
-// back it happened twice, so the span holds both.
-func (m Moment) inZone(year int, zone *time.Location, written string) timeline.Span {
+// back it happened twice, so the span holds both. In the hour that a clock
+// leaves out it never was: the zone is wrong, or the clock was not put forward,
+// and the span holds what it means on either side.
+func (m Moment) inZone(year int, zone *time.Location, written string, absent *string) timeline.Span {
 	at := time.Date(year, time.Month(m.Month), m.Day, m.Hour, m.Minute, m.Sec, m.Nano, zone)
 	s := exact(at, written)
+	if m.Hour < 24 && m.Sec < 60 && (at.Hour() != m.Hour || at.Minute() != m.Minute) && s.Clock == timeline.Exact {
+		if absent != nil && *absent == "" {
+			*absent = "the local time " + written + " was left out in " + zone.String() + " when clocks were put forward: --zone is not the zone of this clock, or it was not put forward"
+		}
+		local := time.Date(year, time.Month(m.Month), m.Day, m.Hour, m.Minute, m.Sec, m.Nano, time.UTC)
+		_, before := at.Add(-3 * time.Hour).Zone()
+		_, after := at.Add(3 * time.Hour).Zone()
+		s.From = local.Add(-time.Duration(max(before, after)) * time.Second).UnixNano()
+		s.To = local.Add(-time.Duration(min(before, after)) * time.Second).UnixNano()
+		s.Clock = timeline.NoZone
+		return s
+	}
 	for _, d := range []time.Duration{-3 * time.Hour, 3 * time.Hour} {
 		_, here := at.Zone()
 		_, there := at.Add(d).Zone()
@@ -93,34 +112,49 @@ func (m Moment) noYear(written string, t *Times) timeline.Span {
 	if c == (timeline.Span{}) || c.From == timeline.Beginning || c.To == timeline.Forever {
 		return timeline.Span{From: timeline.Beginning, To: timeline.Forever, Clock: timeline.NoYear, Written: written}
 	}
-	fits := 0
-	for y := time.Unix(0, c.From).UTC().Year() - 1; y <= time.Unix(0, c.To).UTC().Year()+1; y++ {
-		m.Year = y
-		if one := m.Span(written, t); one.Overlaps(c.From, c.To) && one.Clock != timeline.Unset {
-			s.From, s.To = min(s.From, one.From), max(s.To, one.To)
-			fits++
-			if one.Clock == timeline.Exact && fits == 1 {
-				s.Clock = timeline.Exact
-			} else {
-				s.Clock = timeline.NoYear
+	in := Times{Zone: t.Zone}
+	years := func(inOrder func(year int) bool) (fits int) {
+		for y := time.Unix(0, c.From).UTC().Year() - 1; y <= time.Unix(0, c.To).UTC().Year()+1; y++ {
+			m.Year = y
+			if one := m.Span(written, &in); one.Overlaps(c.From, c.To) && one.Clock != timeline.Unset && inOrder(y) {
+				s.From, s.To = min(s.From, one.From), max(s.To, one.To)
+				if fits++; one.Clock == timeline.Exact && fits == 1 {
+					s.Clock = timeline.Exact
+				} else {
+					s.Clock = timeline.NoYear
+				}
 			}
 		}
+		return fits
 	}
-	if fits == 0 {
+	if t.order != nil && years(t.order.next(m, &in, c)) > 0 {
+		return s
+	}
+	if years(func(int) bool { return true }) == 0 {
 		return timeline.Span{From: timeline.Beginning, To: timeline.Forever, Clock: timeline.NoYear, Written: written}
 	}
 	return s
 }
 
-// Epoch reads a count since 1970 in units of unit. Times before 1990 mean that
-// the clock was not set.
+// Epoch reads a count since 1970 in units of unit. A program that counts in
+// another unit than its documentation says is understood: the count tells
+// seconds, milliseconds, microseconds and nanoseconds apart from 1990 to 2100.
+// Times before 1990 mean that the clock was not set.
 func Epoch(n int64, unit time.Duration, written string) timeline.Span {
-	limit := math.MaxInt64 / int64(unit)
-	if n > limit || n < 0 {
-		return timeline.Span{From: timeline.Beginning, To: timeline.Forever, Clock: timeline.Unset, Written: written}
+	for _, u := range [...]time.Duration{unit, time.Second, time.Millisecond, time.Microsecond, time.Nanosecond} {
+		if n < 0 || n > math.MaxInt64/int64(u) {
+			continue
+		}
+		at := n * int64(u)
+		if s := exact(time.Unix(0, at).UTC(), written); s.Clock == timeline.Exact && (u == unit || at < detectBefore) {
+			return s
+		}
 	}
-	return exact(time.Unix(0, n*int64(unit)).UTC(), written)
+	return timeline.Span{From: timeline.Beginning, To: timeline.Forever, Clock: timeline.Unset, Written: written}
 }
+
+// detectBefore is 2100: later counts are of a finer unit.
+var detectBefore = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano()
 
 // UnixSeconds reads seconds since 1970 with a fraction as nanoseconds; 0 for
 // anything else, and for the counts of clocks that started later.

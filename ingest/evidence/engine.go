@@ -89,6 +89,7 @@ func (m *Machine) NewReading(path string, claim, base timeline.Subject, times Ti
 		Times: times, Claim: claim, path: path, tools: m.tools, asks: m.asks, sink: sink, seen: map[seenKey]bool{},
 		first: math.MaxInt64, last: math.MinInt64, stream: r.root, feed: r.feed,
 	}
+	r.Times.absent = &r.absent
 	if times.Covers != (timeline.Span{}) {
 		r.stands = map[timeline.Subject]*stands{}
 	}
@@ -340,8 +341,11 @@ func (r *Reading) Finish(covers timeline.Span) (Totals, error) {
 	r.root.end(&r.Out, timeline.OpCut)
 	if covers != (timeline.Span{}) {
 		for k := range r.seen {
-			r.Cover(r.stated(k, covers))
+			r.cover(r.stated(k, covers))
 		}
+	}
+	if r.absent != "" {
+		r.Cut(r.absent)
 	}
 	r.flush(0)
 	t := Totals{r.events, r.skipped, r.ops, r.marks, timeline.Beginning, timeline.Forever, r.unnamed, r.partial}
@@ -356,8 +360,8 @@ type stands struct{ from, to int64 }
 
 // note keeps between which times lines stand, for what --covers states.
 func (o *Out) note() {
-	s := o.span()
 	who := o.Subject()
+	s := corrected(o.span(), o.ahead(who))
 	at := o.stands[who]
 	if at == nil {
 		if len(o.stands) >= maxStreams {

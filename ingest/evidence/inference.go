@@ -160,7 +160,7 @@ func (o *Out) EngineCommand(words []string, started timeline.Span) bool {
 	s.Set("engine", engine)
 	m := o.Mark()
 	if started != (timeline.Span{}) {
-		m.span = o.Times.bound(started)
+		m.span = o.Times.bound(started, m.ahead)
 	}
 	s.emit(o, m)
 	return true
@@ -253,7 +253,8 @@ func (o *Out) Request(r timeline.Request) {
 	if r.Span == (timeline.Span{}) {
 		r.Span = o.span()
 	}
-	r.Node, r.Span = o.named(r.Node), written(o.Times.bound(r.Span))
+	ahead := o.ahead(r.Node)
+	r.Node, r.Span = o.named(r.Node), written(corrected(o.Times.bound(r.Span, ahead), ahead))
 	r.Tenant, r.Model, r.ID = Redact(Clean(r.Tenant)), Redact(Clean(r.Model)), Redact(Clean(r.ID))
 	r.Origin = o.origin()
 	r.Text = ""

@@ -45,6 +45,7 @@ type Out struct {
 	first   int64
 	last    int64
 	partial string
+	absent  string              // a local time that its zone never had
 	lastWho [2]timeline.Subject // as found, and as it is kept
 }
 
@@ -56,13 +57,15 @@ type seenKey struct {
 // Mark is a line remembered for an event that is made later.
 type Mark struct {
 	origin  timeline.Origin
-	span    timeline.Span
+	span    timeline.Span // as its clock shows it
 	subject timeline.Subject
+	ahead   int64 // how far that clock is ahead
 }
 
 // Mark remembers the current line.
 func (o *Out) Mark() Mark {
-	return Mark{o.origin(), o.span(), o.Subject()}
+	who := o.Subject()
+	return Mark{o.origin(), o.span(), who, o.ahead(who)}
 }
 
 // Span returns the time of the remembered line.
@@ -146,16 +149,22 @@ func (o *Out) origin() timeline.Origin {
 	return timeline.Origin{Path: o.path, Line: o.line.No, Offset: o.line.Off, Text: Excerpt(o.line.Text)}
 }
 
-// span reads the clock of the current line.
+// span reads the clock of the current line. A skew that is stated is not taken
+// off yet: that happens once, where a span leaves an Out.
 func (o *Out) span() timeline.Span {
+	ahead := o.ahead(timeline.Subject{})
 	if o.line == nil || o.line.Stamp.Read == nil {
-		return o.Times.bound(timeline.Always())
+		return o.Times.bound(timeline.Always(), ahead)
+	}
+	if o.stands != nil { // only --covers makes years
+		o.Times.order = o.stream.order()
 	}
 	s := o.line.Stamp.Read(o.line.Stamp.Text, &o.Times)
+	o.Times.order = nil
 	if o.line.Stamp.Inherited && s.Clock == timeline.Exact {
 		s.Clock = timeline.Inherited
 	}
-	return o.Times.bound(s)
+	return o.Times.bound(s, ahead)
 }
 
 // Emit records what the current line proves.
@@ -170,11 +179,13 @@ func (o *Out) Emit(a timeline.Action, op *Op, items ...timeline.Item) {
 // Event records an event of the current line. Subject, time and origin are
 // filled in where the parser left them empty.
 func (o *Out) Event(e timeline.Event) {
+	ahead := o.ahead(e.Subject)
 	if e.Span == (timeline.Span{}) {
 		e.Span = o.span()
 	} else {
-		e.Span = o.Times.bound(e.Span)
+		e.Span = o.Times.bound(e.Span, ahead)
 	}
+	e.Span = corrected(e.Span, ahead)
 	if e.Origin == (timeline.Origin{}) {
 		e.Origin = o.origin()
 	}
@@ -187,11 +198,16 @@ func (o *Out) Event(e timeline.Event) {
 // At records an event of a remembered line.
 func (o *Out) At(m Mark, e timeline.Event) {
 	e.Origin = m.origin
+	ahead := m.ahead
+	if host := clockOf(e.Subject); host != "" {
+		ahead = o.Times.Skew.of(host)
+	}
 	if e.Span == (timeline.Span{}) {
 		e.Span = m.span
 	} else {
-		e.Span = o.Times.bound(e.Span)
+		e.Span = o.Times.bound(e.Span, ahead)
 	}
+	e.Span = corrected(e.Span, ahead)
 	if e.Subject.IsZero() {
 		e.Subject = m.subject
 	}
@@ -262,6 +278,7 @@ func (o *Out) Link(r timeline.Relation, from, to string) { o.LinkOver(o.span(), 
 // names itself.
 func (o *Out) LinkOver(span timeline.Span, r timeline.Relation, from, to string) {
 	o.unnamed = o.unnamed || strings.HasPrefix(from, string(timeline.Source)+":")
+	span = corrected(span, o.ahead(timeline.Subject{}))
 	o.batch.Links = append(o.batch.Links, timeline.Link{Relation: r, From: Redact(Clean(from)), To: Redact(Clean(to)), Span: written(span), Origin: o.origin()})
 	o.flush(flushRows)
 }
@@ -297,6 +314,11 @@ func (o *Out) Credential(c timeline.Credential) {
 
 // Cover records what the source covers.
 func (o *Out) Cover(c timeline.Coverage) {
+	c.Span = corrected(c.Span, o.ahead(c.Subject))
+	o.cover(c)
+}
+
+func (o *Out) cover(c timeline.Coverage) {
 	c.Subject, c.Why = o.named(c.Subject), Redact(Clean(c.Why))
 	o.batch.Coverage = append(o.batch.Coverage, c)
 }

@@ -35,6 +35,19 @@ type Stream struct {
 	listen   uint64   // bits of the tools that are asked about lines of any start
 	commands []*Op
 	asked    int64 // number of the last command that was echoed
+	years    *yearOrder
+}
+
+// order follows the years of the log that the stream's lines are of: those of
+// one host, or of the whole source.
+func (s *Stream) order() *yearOrder {
+	for s.Parent != nil && s.Subject.IsZero() {
+		s = s.Parent
+	}
+	if s.years == nil {
+		s.years = &yearOrder{}
+	}
+	return s.years
 }
 
 // Listen says that the tool at work wants to see lines of the current stream
