@@ -236,7 +236,7 @@ func (o *Out) SettingAt(m Mark, name timeline.SettingName, value string) {
 	o.marks++
 	o.claims(m.subject)
 	o.batch.Settings = append(o.batch.Settings, timeline.Setting{
-		Subject: o.named(m.subject), Name: name, Value: Redact(Clean(value)), Span: written(m.span), Origin: m.origin,
+		Subject: o.named(m.subject), Name: name, Value: Redact(Clean(value)), Span: written(corrected(m.span, m.ahead)), Origin: m.origin,
 	})
 	o.flush(flushRows)
 }
