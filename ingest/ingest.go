@@ -68,8 +68,17 @@ type ingester struct {
 	db      *timeline.DB
 	opt     Options
 	machine *evidence.Machine
-	done    atomic.Int64
-	total   int64
+	*meter
+}
+
+// meter knows how far the reading is.
+type meter struct {
+	done  atomic.Int64
+	total int64
+}
+
+func newIngester(db *timeline.DB, opt Options) *ingester {
+	return &ingester{db: db, opt: opt, machine: evidence.NewMachine(Formats), meter: &meter{}}
 }
 
 // Run reads paths into the timeline: files, folders (walked, links not
@@ -79,7 +88,7 @@ func Run(ctx context.Context, db *timeline.DB, paths []string, opt Options) (Res
 	if opt.Format != "" && !slices.ContainsFunc(Formats, func(f evidence.Format) bool { return f.Name == opt.Format }) {
 		return Result{}, fmt.Errorf("%w %q: 'pulltrail formats' lists them", ErrFormat, opt.Format)
 	}
-	g := &ingester{db: db, opt: opt, machine: evidence.NewMachine(Formats)}
+	g := newIngester(db, opt)
 	files, err := g.walk(paths)
 	if err != nil {
 		return Result{}, err
@@ -95,6 +104,8 @@ type input struct {
 	copyOf string   // the file that holds the same lines
 	images []member // files of the image archive whose list this is, itself among them
 	fault  string   // why it cannot be read
+
+	collected *timeline.Request // it is kept in the case already
 }
 
 // walk lists the files below the paths in a stable order. A path that was named
@@ -217,6 +228,9 @@ func (g *ingester) all(ctx context.Context, files []input) (Result, error) {
 
 // file reads one file into one source.
 func (g *ingester) file(ctx context.Context, from input) (File, error) {
+	if from.collected != nil {
+		return g.collected(ctx, from)
+	}
 	path := from.path
 	info := timeline.SourceInfo{Path: filepath.ToSlash(path), Parser: g.opt.Parser, Command: g.opt.Command}
 	if !g.opt.Subject.IsZero() {
@@ -279,16 +293,21 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 		}
 		defer s.keep.Abort()
 	}
-	err = s.read(in)
-	if err == nil && g.opt.Keep {
-		err = errors.Join(s.keep.Commit(s.info), g.keepParts(ctx, from, s.info))
+	return g.finish(s, in)
+}
+
+// finish reads a source to its end.
+func (g *ingester) finish(s *source, in io.Reader) (File, error) {
+	err := s.read(in)
+	if err == nil && s.keep != nil {
+		err = errors.Join(s.keep.Commit(s.info), g.keepParts(s.ctx, s.from, s.info))
 	}
 	if err != nil {
-		return File{}, errors.Join(fmt.Errorf("ingest %s: %w", path, err), w.Discard())
+		return File{}, errors.Join(fmt.Errorf("ingest %s: %w", s.info.Path, err), s.w.Discard())
 	}
-	changed, err := w.Finish(s.info)
+	changed, err := s.w.Finish(s.info)
 	if err != nil {
-		return File{}, fmt.Errorf("ingest %s: %w", path, err)
+		return File{}, fmt.Errorf("ingest %s: %w", s.info.Path, err)
 	}
 	return File{s.info, changed}, nil
 }

@@ -180,6 +180,9 @@ func (s *source) member(r io.Reader, at where) (err error) {
 		return nil
 	}
 	h := newHead(at.path, d.head)
+	if c := s.from.collected; c != nil && at.depth == 0 && c.Name != "" {
+		h.Name, h.Dir = path.Base(c.Name), path.Base(path.Dir(c.Name))
+	}
 	f := s.claim(h)
 	if f == nil && len(d.head) == 0 && at.from.gap() == nil {
 		if at.depth == 0 { // an empty member of an archive says nothing
@@ -292,6 +295,7 @@ func (s *source) document(f *evidence.Format, h *evidence.Head, d *decoded, l *l
 	}
 	sum := sha256.Sum256(data)
 	doc := &evidence.Doc{Head: *h, Data: data, SHA256: "sha256:" + hex.EncodeToString(sum[:])}
+	doc.Page = s.from.collected != nil && s.from.collected.Reading == timeline.PageOf
 	readErr := f.Read(doc, &l.reading.Out)
 	t, err := l.reading.Finish(s.g.opt.Covers)
 	if err != nil {

@@ -49,10 +49,15 @@ func newCovers(m *matching) *covers {
 // expected compares what records say must exist with what was read.
 func (c *covers) expected() {
 	runs := c.runNames()
-	needed := map[string]bool{} // attempts that a record speaks of
+	needed := map[string]bool{}                   // attempts that a record speaks of
+	refused := map[string]*timeline.ExpectedRow{} // attempts whose logs a collector did not get
 	for i := range c.m.r.expected {
-		if attempt, _, ok := strings.Cut(resolveRun(c.m.r.expected[i].Subject.ID, runs), "/jobs/"); ok {
+		x := &c.m.r.expected[i]
+		id := resolveRun(x.Subject.ID, runs)
+		if attempt, _, ok := strings.Cut(id, "/jobs/"); ok && x.Source != 0 {
 			c.lists[attempt] = true
+		} else if !ok && x.Reason != "" {
+			refused[id] = x
 		}
 	}
 	twins := c.twins(runs)
@@ -72,11 +77,15 @@ func (c *covers) expected() {
 		if a.missing != nil || x.Reason == "" && c.whole(s, x.Span) >= twins[s] {
 			continue
 		}
+		if all := refused[attemptOf(id)]; all != nil && x.Reason == "" {
+			x = &timeline.ExpectedRow{Source: x.Source, SHA256: x.SHA256, Expected: x.Expected}
+			x.Reason, x.Detail = all.Reason, x.Detail+"; "+all.Detail
+		}
 		a.missing = x
 		reason, fix := "missing", "fetch its log and ingest it with --subject "+s.String()
 		switch {
 		case x.Reason != "":
-			reason, fix = x.Reason, "the log cannot be had any more: treat it as possible, and look at what the job could read"
+			reason, fix = x.Reason, refusalFix(x.Reason, "treat it as possible, and look at what the job could read")
 		case twins[s] > 1:
 			reason, fix = "cut", fmt.Sprintf("the record lists %d jobs of this name: fetch the log of each", twins[s])
 		case c.whole(s, timeline.Always()) > 0:
@@ -128,7 +137,7 @@ func (c *covers) attempt(s timeline.Subject, x *timeline.ExpectedRow) {
 	case x.Reason != "":
 		c.gaps = append(c.gaps, Gap{
 			Subject: s.String(), Source: x.Path, Reason: x.Reason, Detail: x.Detail,
-			Fix: "the logs of this attempt cannot be had any more: treat its jobs as possible",
+			Fix: refusalFix(x.Reason, "treat its jobs as possible"),
 		})
 	case !c.logs[s.ID]:
 		c.gaps = append(c.gaps, Gap{
@@ -405,6 +414,7 @@ func (c *covers) conclude(res *Result) {
 			Fix: "read the incident's response order and its unknown facts",
 		})
 	}
+	c.ledger(add)
 	said := make(map[string]bool, len(res.Gaps))
 	for _, g := range res.Gaps {
 		said[g.Subject] = true

@@ -16,6 +16,8 @@ type record struct {
 	links     []timeline.LinkRow
 	coverage  []timeline.CoverageRow
 	expected  []timeline.ExpectedRow
+	refused   []timeline.Request    // requests of collectors that are not of one subject alone
+	open      []timeline.Collection // that go on, or were interrupted
 	sources   []timeline.SourceRow
 	inventory []timeline.InventoryRow
 	ops       func(source int64) (map[int64]timeline.Op, error)
@@ -120,7 +122,30 @@ func (r *record) rest(db *timeline.DB) (err error) {
 	if r.sources, err = db.Sources(); err != nil {
 		return err
 	}
+	if err := r.ledger(db); err != nil {
+		return err
+	}
 	r.inventory, _, err = db.Inventory()
+	return err
+}
+
+// ledger reads what collectors did not get, and were kept from getting.
+func (r *record) ledger(db *timeline.DB) error {
+	asked, err := db.Requests()
+	if err != nil {
+		return err
+	}
+	for i := range asked {
+		if asked[i].Gap && asked[i].Claim == "" {
+			r.refused = append(r.refused, asked[i])
+		}
+	}
+	all, err := db.Collections()
+	for _, c := range all {
+		if c.State == timeline.CollectionOpen {
+			r.open = append(r.open, c)
+		}
+	}
 	return err
 }
 

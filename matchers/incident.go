@@ -66,6 +66,19 @@ type Window struct {
 	Cite
 }
 
+// Served is the time from the first to the last moment at which any channel
+// served the release, in nanoseconds since 1970 UTC. ok is false when the
+// incident does not say both.
+func (inc *Incident) Served() (from, to int64, ok bool) {
+	from, to = timeline.Forever, timeline.Beginning
+	for _, c := range inc.Channels {
+		for _, w := range c.Windows {
+			from, to = min(from, w.From), max(to, w.To)
+		}
+	}
+	return from, to, from <= to && from != timeline.Beginning && to != timeline.Forever
+}
+
 // Channel is where the release was served, and when. Several windows are
 // disagreement: the union counts.
 type Channel struct {

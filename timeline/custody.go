@@ -39,6 +39,7 @@ const (
 	ActKeep        = "keep"        // the bytes of a file were kept in the case
 	ActInventory   = "inventory"   // the inventory was set
 	ActDecision    = "decision"    // somebody said something of a credential, a subject or a finding
+	ActCollect     = "collect"     // a service was asked; what it gave was kept
 	ActInterrupted = "interrupted" // what was recorded after entry After never came into the timeline
 )
 
@@ -50,6 +51,7 @@ type Entry struct {
 	Time     string     `json:"time"` // RFC 3339, UTC
 	Action   string     `json:"action"`
 	SHA256   string     `json:"sha256,omitempty"` // of the file
+	Stored   string     `json:"stored,omitempty"` // SHA-256 of the file in evidence/, as it is compressed
 	Bytes    int64      `json:"bytes,omitempty"`
 	Path     string     `json:"path,omitempty"` // as given
 	Claim    string     `json:"claim,omitempty"`
@@ -61,6 +63,8 @@ type Entry struct {
 	Events   int64      `json:"events,omitempty"`
 	Skipped  int64      `json:"skipped,omitempty"`
 	Replaces []Identity `json:"replaces,omitempty"` // sources that the new one stands for
+	Outcome  Reply      `json:"outcome,omitempty"`  // of collect
+	Status   int        `json:"status,omitempty"`   // of collect: HTTP
 	Command  string     `json:"command,omitempty"`
 	Program  string     `json:"program,omitempty"` // version
 	After    int64      `json:"after,omitempty"`   // of interrupted
@@ -81,6 +85,11 @@ func identityOf(sha, claim, path string) Identity {
 		return Identity{Path: plain(path)}
 	}
 	return Identity{SHA256: sha, Claim: plain(claim)}
+}
+
+// keeps reports whether the entry says that bytes are kept.
+func (e *Entry) keeps() bool {
+	return e.Action == ActKeep || e.Action == ActCollect && e.SHA256 != ""
 }
 
 // syncEvery bounds how much of the log a power cut can take. A program that is
@@ -105,7 +114,7 @@ type custodyLog struct {
 	cut    int64
 	synced time.Time
 	dirty  bool
-	kept   map[string]bool // hashes of evidence that the log says is kept; nil: not looked up yet
+	kept   map[string]string // hash of evidence that the log says is kept → hash of its file; nil: not looked up yet
 }
 
 // openCustody opens the log to go on after the entry that the timeline names.

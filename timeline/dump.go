@@ -87,6 +87,13 @@ func (db *DB) dumpRest(add func(...string)) error {
 	for i, d := range decisions {
 		add("decision", fmt.Sprintf("%06d", i+1), d.notation())
 	}
+	asked, err := db.Requests()
+	if err != nil {
+		return err
+	}
+	for _, r := range asked {
+		add("asked", escape(r.URL), r.Kind, string(r.Reply), fmt.Sprint(r.Status), "claim="+escape(r.Claim), r.Detail)
+	}
 	subjects, err := db.Subjects()
 	if err != nil {
 		return err

@@ -1,8 +1,12 @@
 package timeline
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +21,7 @@ import (
 type Keeper struct {
 	db  *DB
 	f   *os.File
+	h   hash.Hash // of the file, as it is compressed
 	z   *zstd.Encoder
 	n   int64
 	err error // of a write: what was kept has a hole
@@ -45,8 +50,9 @@ func (db *DB) Keep() (*Keeper, error) {
 		return nil, fmt.Errorf("keep evidence: %w", err)
 	}
 	z := encoders.Get().(*zstd.Encoder)
-	z.Reset(f)
-	return &Keeper{db: db, f: f, z: z}, nil
+	h := sha256.New()
+	z.Reset(io.MultiWriter(f, h))
+	return &Keeper{db: db, f: f, h: h, z: z}, nil
 }
 
 // Write takes more of the file. After an error there is nothing to commit.
@@ -66,6 +72,27 @@ func (k *Keeper) Write(p []byte) (int, error) {
 // the path, the command and the program. Content that the case has already is
 // not stored again.
 func (k *Keeper) Commit(info SourceInfo) error {
+	return k.commit(info.SHA256, func(w *writer, stored string, recorded bool) error {
+		if recorded {
+			return nil
+		}
+		return w.record(Entry{
+			Action: ActKeep, SHA256: info.SHA256, Stored: stored, Bytes: k.n, Path: info.Path,
+			Command: info.Command, Program: info.Parser,
+		})
+	})
+}
+
+// Collect gives what was written, the answer to r, its name, and writes both
+// into the ledger, in one transaction.
+func (k *Keeper) Collect(r Request, command, program string) error {
+	r.Reply, r.Bytes = Obtained, k.n
+	return k.commit(r.SHA256, func(w *writer, stored string, _ bool) error { return w.ask(&r, stored, command, program) })
+}
+
+// commit gives the file its name, unless the case has the content, and records
+// it. stored is the hash of the file that is there then.
+func (k *Keeper) commit(sha string, record func(w *writer, stored string, recorded bool) error) error {
 	defer k.Abort() // what has its name is not there any more
 	if k.err != nil {
 		return k.err
@@ -76,24 +103,23 @@ func (k *Keeper) Commit(info SourceInfo) error {
 	w := k.db.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	there, recorded, err := k.db.kept(info.SHA256)
+	there, stored, err := k.db.kept(sha)
 	if err != nil {
 		return err
 	}
-	if !there {
-		if err := k.rename(info.SHA256); err != nil {
+	recorded := there && stored != nil
+	if !recorded {
+		if err := k.rename(sha); err != nil {
 			return fmt.Errorf("keep evidence: %w", err)
 		}
+		sum := hex.EncodeToString(k.h.Sum(nil))
+		stored = &sum
 	}
-	if there && recorded {
-		return nil
-	}
-	err = w.record(Entry{Action: ActKeep, SHA256: info.SHA256, Bytes: k.n, Path: info.Path, Command: info.Command, Program: info.Parser})
-	if err == nil {
+	if err = record(w, *stored, recorded); err == nil {
 		err = w.commit()
 	}
 	if err == nil {
-		w.custody.kept[info.SHA256] = true
+		w.custody.kept[sha] = *stored
 	}
 	return err
 }
@@ -126,28 +152,80 @@ func (k *Keeper) Abort() {
 func (db *DB) Kept(sha string) (bool, error) {
 	db.w.mu.Lock()
 	defer db.w.mu.Unlock()
-	there, recorded, err := db.kept(sha)
-	return there && recorded, err
+	there, stored, err := db.kept(sha)
+	return there && stored != nil, err
 }
 
-// kept reports whether the file is there, and whether the custody log says so.
-func (db *DB) kept(sha string) (there, recorded bool, err error) {
+// kept reports whether the file is there, and what the custody log says of its
+// hash: nil when it says nothing.
+func (db *DB) kept(sha string) (there bool, stored *string, err error) {
 	l := db.w.custody
 	if l.kept == nil {
 		c, err := ReadCustody(db.dir)
 		if err != nil {
-			return false, false, err
+			return false, nil, err
 		}
-		l.kept = map[string]bool{}
+		l.kept = map[string]string{}
 		for _, e := range c.Entries {
-			l.kept[e.SHA256] = l.kept[e.SHA256] || e.Action == ActKeep
+			if e.keeps() {
+				l.kept[e.SHA256] = e.Stored
+			}
 		}
 	}
 	_, err = os.Lstat(keptPath(db.dir, sha))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, false, fmt.Errorf("keep evidence: %w", err)
+		return false, nil, fmt.Errorf("keep evidence: %w", err)
 	}
-	return err == nil, l.kept[sha], nil
+	if s, recorded := l.kept[sha]; recorded {
+		stored = &s
+	}
+	return err == nil, stored, nil
+}
+
+// OpenKept opens the bytes with this hash that the case keeps.
+func (db *DB) OpenKept(sha string) (io.ReadCloser, error) {
+	r, err := openKept(keptPath(db.dir, sha))
+	if err != nil {
+		return nil, fmt.Errorf("read kept evidence: %w", err)
+	}
+	return r, nil
+}
+
+func openKept(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &kept{z, f}, nil
+}
+
+type kept struct {
+	*zstd.Decoder
+	f *os.File
+}
+
+// Close ends the reading.
+func (k *kept) Close() error {
+	k.Decoder.Close()
+	return k.f.Close()
+}
+
+// Scratch makes a file without a name, readable by the owner alone, for what
+// has to be read here and there: it is gone when it is closed.
+func (db *DB) Scratch() (*os.File, error) {
+	f, err := os.CreateTemp(filepath.Join(db.dir, evidenceDir), "*"+unfinished)
+	if err == nil {
+		err = os.Remove(f.Name())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read kept evidence: %w", err)
+	}
+	return f, nil
 }
 
 // keptPath is where the bytes with this hash are kept.

@@ -139,10 +139,14 @@ type ExpectedRow struct {
 	Expected
 }
 
-// Expectations returns the evidence that records say must exist.
+// Expectations returns the evidence that records say must exist, and what
+// collectors asked for and did not get, whose source is 0.
 func (db *DB) Expectations() ([]ExpectedRow, error) {
 	rows, err := db.sql.Query(`SELECT e.source,s.sha256,u.kind,u.name,e.channel,e.t0,e.t1,e.reason,e.detail,p.text,e.line FROM expected e
-		JOIN source s ON s.id=e.source AND s.complete=1 JOIN subject u ON u.id=e.subject JOIN path p ON p.id=e.path ORDER BY e.rowid`)
+		JOIN source s ON s.id=e.source AND s.complete=1 JOIN subject u ON u.id=e.subject JOIN path p ON p.id=e.path
+		UNION ALL
+		SELECT 0,'',substr(claim,1,instr(claim,':')-1),substr(claim,instr(claim,':')+1),'',t0,t1,outcome,detail,url,0
+		FROM request WHERE gap=1 AND claim<>''`)
 	if err != nil {
 		return nil, fmt.Errorf("read expected evidence: %w", err)
 	}

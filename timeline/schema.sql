@@ -189,6 +189,36 @@ CREATE TABLE verdict (
 ) STRICT;
 CREATE INDEX verdict_answer ON verdict (answer);
 
+-- What collectors asked of services: one row for each collection, and the
+-- ledger, one row for each request. Nothing is asked twice whose answer is here.
+CREATE TABLE collection (
+  id INTEGER PRIMARY KEY,
+  collector TEXT NOT NULL,   -- github, gitlab, …
+  target TEXT NOT NULL,      -- what was collected, and of which service
+  t0 INTEGER, t1 INTEGER,    -- the window
+  state TEXT NOT NULL CHECK (state IN ('open','done','partial')), -- open: going on, or interrupted
+  begun INTEGER NOT NULL, ended INTEGER,
+  command TEXT NOT NULL, program TEXT NOT NULL
+) STRICT;
+CREATE TABLE request (
+  url TEXT PRIMARY KEY,      -- without credentials
+  collection INTEGER NOT NULL REFERENCES collection, -- that asked last
+  kind TEXT NOT NULL,        -- runs, jobs, logs, …
+  version TEXT NOT NULL,     -- of what was asked for: another one is asked for again
+  outcome TEXT NOT NULL CHECK (outcome IN ('obtained','absent','denied','expired','failed')),
+  status INTEGER NOT NULL,   -- of HTTP, 0 where there was no answer
+  detail TEXT NOT NULL,
+  sha256 TEXT NOT NULL,      -- of the answer that is kept, '' when there is none
+  bytes INTEGER NOT NULL,
+  head TEXT NOT NULL,        -- the headers of the answer that lead to more
+  name TEXT NOT NULL,        -- what the answer would be called as a file
+  claim TEXT NOT NULL,       -- whose evidence it is, where it does not say
+  reading TEXT NOT NULL CHECK (reading IN ('none','page','whole')), -- is it for a format, and one of several pages
+  t0 INTEGER, t1 INTEGER,    -- of what was refused: when it lived
+  gap INTEGER NOT NULL,      -- 1: it was refused, and nothing else stands for it
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Views for people: pulltrail sql, Datasette, the sqlite3 shell.
 
 -- Events, one row for each thing an event names; times as RFC 3339 UTC.
@@ -283,3 +313,9 @@ CREATE VIEW verdict_changes AS
 SELECT v.answer AS run, a.incident, v.subject, strftime('%Y-%m-%dT%H:%M:%SZ', a.at / 1000000000, 'unixepoch') AS answered,
        substr(a.revision, 1, 12) AS revision, v.verdict, v.rule, v.because, v.origins
 FROM verdict v JOIN answer a ON a.id = v.answer;
+
+-- What collectors asked for, and what became of it.
+CREATE VIEW ledger AS
+SELECT c.collector, r.kind, r.url, r.outcome, r.status, r.detail, r.claim AS subject, r.sha256, r.bytes,
+       strftime('%Y-%m-%dT%H:%M:%SZ', r.at / 1000000000, 'unixepoch') AS at
+FROM request r JOIN collection c ON c.id = r.collection;

@@ -15,8 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // Outcome is what a check came to, in rising order of weight.
@@ -71,6 +69,7 @@ type verifier struct {
 	stands    map[Identity]Entry // sources that the log says are in the timeline
 	inventory *Entry
 	keeps     map[string]Entry // by hash
+	requests  map[string]Entry // by URL
 	good      map[string]bool  // hashes whose bytes are kept and whole
 	originals map[string]bool  // by path, size and hash: files read by several sources
 	void      []Entry          // recorded, and never came into the timeline
@@ -103,6 +102,10 @@ func (db *DB) Verify(ctx context.Context) (*Verification, error) {
 	if x.decisions, err = readDecisions(tx); err != nil {
 		return nil, err
 	}
+	ledger, err := readRequests(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
 	// The log is read after the timeline: what a writer adds meanwhile is ahead.
 	if x.log, err = ReadCustody(db.dir); err != nil {
 		return nil, err
@@ -113,6 +116,7 @@ func (db *DB) Verify(ctx context.Context) (*Verification, error) {
 	x.replay()
 	x.checkSources()
 	x.checkDecisions()
+	x.checkLedger(ledger)
 	if err := x.checkKept(); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
@@ -139,7 +143,7 @@ func (x *verifier) checkLog() {
 
 // replay follows the log to what should stand in the timeline.
 func (x *verifier) replay() {
-	x.stands, x.keeps = map[Identity]Entry{}, map[string]Entry{}
+	x.stands, x.keeps, x.requests = map[Identity]Entry{}, map[string]Entry{}, map[string]Entry{}
 	voidFrom := func(n int64) bool { return n > x.sealed.n }
 	var gaps [][2]int64
 	for _, e := range x.log.Entries {
@@ -150,11 +154,17 @@ func (x *verifier) replay() {
 	for _, e := range x.log.Entries {
 		void := voidFrom(e.N) || slices.ContainsFunc(gaps, func(g [2]int64) bool { return e.N > g[0] && e.N < g[1] })
 		switch {
-		case e.Action == ActKeep: // the file was there before the entry
+		case e.keeps(): // the file was there before the entry
 			x.keeps[e.SHA256] = e
+			if e.Action == ActCollect && !void {
+				x.requests[e.Path] = e
+			}
 		case e.Action == ActInterrupted:
+		case void && e.Action == ActCollect: // it is made again
 		case void:
 			x.void = append(x.void, e)
+		case e.Action == ActCollect:
+			x.requests[e.Path] = e
 		case e.Action == ActInventory:
 			x.inventory = &e
 		case e.Action == ActDecision:
@@ -280,11 +290,17 @@ func (x *verifier) keptFile(sha string) {
 	e, recorded := x.keeps[sha]
 	c := Checked{What: "kept", Outcome: Good, State: "same", Path: e.Path, SHA256: sha}
 	got, err := x.hashKept(sha, e.Bytes)
+	stored := e.Stored
+	if err == nil && stored != "" {
+		stored, err = x.hashFile(keptPath(x.dir, sha))
+	}
 	switch {
 	case err != nil:
 		c.Outcome, c.State, c.Detail = Mismatch, "changed", "it cannot be read: "+err.Error()
 	case got != sha:
 		c.Outcome, c.State, c.Detail = Mismatch, "changed", "its bytes have the SHA-256 "+got
+	case stored != e.Stored:
+		c.Outcome, c.State, c.Detail = Mismatch, "changed", "its bytes are the same, its file is not the one that was written"
 	case !recorded:
 		c.Outcome, c.State, c.Detail = Unchecked, "not recorded", "a run was interrupted, or goes on now: run 'pulltrail ingest --keep' with the same file again"
 	default:
@@ -300,20 +316,25 @@ func (x *verifier) hashKept(sha string, size int64) (string, error) {
 	if st, err := os.Lstat(path); err != nil || !st.Mode().IsRegular() {
 		return "", errors.Join(err, errors.New("it is no file"))
 	}
+	f, err := openKept(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if size == 0 { // not recorded
+		size = 1 << 40
+	}
+	return hashUpTo(x.ctx, f, size+1)
+}
+
+// hashFile hashes a file as it is.
+func (x *verifier) hashFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(64<<20))
-	if err != nil {
-		return "", err
-	}
-	defer z.Close()
-	if size == 0 { // not recorded
-		size = 1 << 40
-	}
-	return hashUpTo(x.ctx, z, size+1)
+	return hashUpTo(x.ctx, f, 1<<62)
 }
 
 // hashUpTo hashes at most so many bytes.
@@ -364,6 +385,13 @@ func (x *verifier) original(path, sha string, size int64) Checked {
 	c := Checked{Outcome: Unchecked, State: "gone", Path: path, SHA256: sha}
 	if sha == "" {
 		c.Outcome, c.State, c.Detail = Note, "not opened", "it could not be opened when it was to be read"
+		return c
+	}
+	if e, asked := x.requests[path]; asked && e.SHA256 == sha {
+		c.Outcome, c.State, c.Detail = Note, "collected", "a service gave it; its bytes are kept in the case"
+		if !x.good[sha] {
+			c.Outcome, c.Detail = Unchecked, "a service gave it, and what was kept of it does not hold"
+		}
 		return c
 	}
 	if path == "-" {

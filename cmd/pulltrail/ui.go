@@ -166,7 +166,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 // verbs lists the verbs, in the order of the help.
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
-		a.demoCmd(), a.ingestCmd(), a.inventoryCmd(), a.matchCmd(), a.diffCmd(), a.explainCmd(), a.coverageCmd(), a.reportCmd(),
+		a.demoCmd(), a.ingestCmd(), a.collectCmd(), a.inventoryCmd(), a.matchCmd(), a.diffCmd(), a.explainCmd(), a.coverageCmd(), a.reportCmd(),
 		a.dispositionCmd(), a.rotateCmd(),
 		a.timelineCmd(), a.incidentsCmd(), a.sqlCmd(), a.verifyCmd(), a.formatsCmd(),
 	}

@@ -124,7 +124,7 @@ func readGitHub(d *evidence.Doc, base int64, o *evidence.Out) error {
 		return fmt.Errorf("not the JSON of the GitHub API: %w", err)
 	}
 	o.Seen("")
-	if a.total > a.listed {
+	if a.total > a.listed && !d.Page {
 		o.Cut(fmt.Sprintf("it lists %d of %d: fetch all pages and ingest them as one file", a.listed, a.total))
 	}
 	return nil

@@ -165,6 +165,7 @@ type Doc struct {
 	Head
 	Data   []byte // all of it, decoded to UTF-8
 	SHA256 string // "sha256:…" of Data
+	Page   bool   // a collector fetched it as one of several pages, and knows whether it has all of them
 
 	starts []int // where each line starts, made when first asked for
 }

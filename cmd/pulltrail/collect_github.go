@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pulltrail/ingest/collect"
+	"pulltrail/ingest/collect/github"
+)
+
+func (a *app) collectGitHub() *cobra.Command {
+	var f collecting
+	var api string
+	var lookback time.Duration
+	c := &cobra.Command{
+		Use:   "github OWNER | OWNER/REPO...",
+		Short: "Workflow runs, their jobs and logs, from github.com or an enterprise server",
+		Long: `Fetch the workflow runs that were at work in a window: those that began earlier
+and all attempts of those that were started again, with their jobs and logs.
+OWNER is an organisation or user: all repositories, archived ones too.
+
+The token needs to read: actions and metadata of the repositories.`,
+		Args: wants("OWNER or OWNER/REPO: an organisation or user, or repositories", cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			opt := github.Options{Lookback: lookback}
+			for _, word := range args {
+				if err := opt.Parse(word); err != nil {
+					return usage("%v", err)
+				}
+			}
+			api = strings.TrimSuffix(api, "/")
+			sv := service{opt: github.Connect(api), tokens: github.Tokens(api, f.tokenFile)}
+			sv.opt.Target = opt.Target(api)
+			sv.run = func(ctx context.Context, s *collect.Session) error { return github.Collect(ctx, s, opt) }
+			sv.plan = func(ctx context.Context, s *collect.Session) (string, error) {
+				p, err := github.DryRun(ctx, s, opt)
+				return fmt.Sprintf("%d repositories, %d runs: it takes about %d calls", p.Repos, p.Runs, p.Calls), err
+			}
+			return a.collect(c, &f, sv)
+		},
+	}
+	f.flags(c)
+	c.Flags().StringVar(&api, "api", github.API, "address of the API; of an enterprise server https://HOST/api/v3")
+	c.Flags().DurationVar(&lookback, "lookback", github.Lookback, "how long before the window a run may have been created that was still at work in it")
+	return c
+}

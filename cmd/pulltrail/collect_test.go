@@ -1,0 +1,59 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"pulltrail/testdata/services"
+)
+
+// servicesToken is the one that the stand-ins know.
+const servicesToken = "ghp_EXAMPLEexampleEXAMPLEexample0123456"
+
+// startGitHub starts a stand-in for GitHub and puts its address into $API and a token
+// into $GITHUB_ENTERPRISE_TOKEN, until the story ends.
+func startGitHub(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: github")
+	}
+	at := time.Date(2026, 10, 21, 12, 0, 0, 0, time.UTC)
+	run := func(id int64, start time.Time, attempts ...*services.Attempt) *services.Run {
+		return &services.Run{ID: id, Created: start, Updated: start.Add(10 * time.Minute), Path: ".github/workflows/ci.yml", SHA: "5f2c0e7d3f5b6a19c3a9a6d2e88e70b4a6c1d9f0", Attempts: attempts}
+	}
+	job := func(id int64, name string, start time.Time, lines ...string) *services.Job {
+		return &services.Job{ID: id, Name: name, Started: start, Seconds: 300, Lines: lines}
+	}
+	g := &services.GitHub{Org: "acme", Token: servicesToken, Limit: 5000, Repos: []*services.Repo{
+		{Name: "acme/api", Runs: []*services.Run{
+			run(812, at, &services.Attempt{Jobs: []*services.Job{
+				job(1, "build", at, "Successfully installed litellm-1.107.0"), job(2, "test (3.11)", at, "Successfully installed idna-3.10"),
+			}}),
+			run(813, at.Add(time.Hour), &services.Attempt{Gone: http.StatusGone, Jobs: []*services.Job{job(3, "nightly", at.Add(time.Hour))}}),
+		}},
+		{Name: "acme/secret-plans", Runs: []*services.Run{
+			run(900, at, &services.Attempt{Gone: http.StatusForbidden, Jobs: []*services.Job{job(4, "plan", at)}}),
+		}},
+	}}
+	g.Start()
+	ts.Defer(g.Close)
+	ts.Defer(func() { tokenStays(ts, g) })
+	ts.Setenv("API", g.API.URL)
+	ts.Setenv("GH_ENTERPRISE_TOKEN", servicesToken)
+}
+
+// tokenStays checks what every host saw.
+func tokenStays(ts *testscript.TestScript, g *services.GitHub) {
+	for _, seen := range g.Requests() {
+		for name, values := range seen.Header {
+			if seen.Host != "api" && strings.Contains(strings.Join(values, " "), servicesToken) {
+				ts.Fatalf("%s saw the token in %s", seen.Host, name)
+			}
+		}
+		if strings.Contains(seen.URL, servicesToken) {
+			ts.Fatalf("the token stands in %s", seen.URL)
+		}
+	}
+}

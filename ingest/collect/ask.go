@@ -1,0 +1,209 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"pulltrail/timeline"
+)
+
+// Answer is what became of a request: its row in the ledger.
+type Answer struct {
+	timeline.Request
+	s    *Session
+	body []byte // of a dry run
+}
+
+// Open opens the bytes of an answer that was obtained.
+func (a *Answer) Open() (io.ReadCloser, error) {
+	if a.s.db == nil {
+		return io.NopCloser(bytes.NewReader(a.body)), nil
+	}
+	return a.s.db.OpenKept(a.SHA256)
+}
+
+// Client makes requests for an official client library: they go the way of Ask.
+// What they are for stands in their context.
+func (s *Session) Client() *http.Client {
+	return &http.Client{
+		Transport:     roundTripper{s},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+type roundTripper struct{ s *Session }
+
+// RoundTrip answers from the ledger, else from the service.
+func (t roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	a, err := t.s.Ask(r, wanted(r.Context()))
+	if err != nil {
+		return nil, err
+	}
+	resp := &http.Response{
+		StatusCode: a.Status, Status: fmt.Sprintf("%d %s", a.Status, http.StatusText(a.Status)),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: -1, Header: http.Header{},
+	}
+	if a.Reply != timeline.Obtained {
+		if a.Status < 400 {
+			resp.StatusCode = http.StatusBadGateway
+		}
+		message, err := json.Marshal(map[string]string{"message": a.Detail})
+		resp.Body = io.NopCloser(bytes.NewReader(message))
+		return resp, err
+	}
+	if a.Head != "" {
+		if err := json.Unmarshal([]byte(a.Head), &resp.Header); err != nil {
+			return nil, fmt.Errorf("ledger: %s: %w", a.URL, err)
+		}
+	}
+	resp.Body, err = a.Open()
+	return resp, err
+}
+
+// Ask answers a request from the ledger, else from the service, and keeps the
+// answer. A refusal is an answer. An error ends the collection: the case cannot
+// be written, the token is not known, the program was interrupted.
+func (s *Session) Ask(r *http.Request, want Want) (*Answer, error) {
+	if r.URL.Scheme != s.base.Scheme || r.URL.Host != s.base.Host {
+		return nil, fmt.Errorf("collect: %s is not of %s: it is not asked", Address(r.URL), s.base.Host)
+	}
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(io.LimitReader(r.Body, maxAnswer)); err != nil {
+			return nil, err
+		}
+	}
+	if want.Version == "" {
+		want.Version = s.version()
+	}
+	url := address(r, body)
+	if s.db != nil {
+		old, ok, err := s.db.Asked(url)
+		if err != nil {
+			return nil, err
+		}
+		if ok && s.stands(&old, want) {
+			s.count(func(st *Stats) { st.Known++; st.add(&old) })
+			return &Answer{Request: old, s: s}, nil
+		}
+	}
+	a, err := s.fetch(r, body, url, want)
+	if err != nil {
+		return nil, err
+	}
+	s.count(func(st *Stats) { st.add(&a.Request); st.Bytes += a.Bytes })
+	return a, nil
+}
+
+// stands reports whether a row of the ledger answers the request. A refusal
+// does for the collection it was made in, unless the service was only down;
+// what has expired does not come back.
+func (s *Session) stands(old *timeline.Request, want Want) bool {
+	if old.Version != want.Version {
+		return false
+	}
+	switch old.Reply {
+	case timeline.Obtained:
+		kept, err := s.db.Kept(old.SHA256)
+		return err == nil && kept
+	case timeline.Expired:
+		return true
+	case timeline.Absent, timeline.Denied:
+		return old.Collection == s.c.ID
+	case timeline.Failed:
+	}
+	return false
+}
+
+// fetch asks the service until it answers, and records the answer.
+func (s *Session) fetch(r *http.Request, body []byte, url string, want Want) (*Answer, error) {
+	row := timeline.Request{
+		URL: url, Kind: want.Kind, Version: want.Version, Name: want.Name, Reading: want.Reading, Span: want.Span, Collection: s.c.ID,
+	}
+	if !want.Claim.IsZero() {
+		row.Claim = want.Claim.String()
+	}
+	ctx := r.Context()
+	failures, waits := 0, 0
+	for {
+		a, err := s.once(r, body, &row, want)
+		if ctx.Err() != nil && err != nil {
+			return nil, ctx.Err()
+		}
+		var again *retry
+		if !errors.As(err, &again) {
+			return a, err
+		}
+		row.Status, row.Detail = again.status, again.why
+		if again.limited {
+			if waits++; waits >= maxWaits {
+				return s.refuse(&row, timeline.Failed, want)
+			}
+			continue // the gate is closed
+		}
+		if failures++; failures >= s.opt.Attempts {
+			row.Detail = fmt.Sprintf("%s, %d times", again.why, failures)
+			return s.refuse(&row, timeline.Failed, want)
+		}
+		pause := backoff(failures - 1)
+		s.Say("%s: %s: asking again in %s", url, again.why, pause.Round(time.Second))
+		if err := s.opt.Sleep(ctx, s.opt.Now().Add(pause)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// maxWaits is how often one request may meet the limit of a service.
+const maxWaits = 20
+
+// retry is a failure that may pass.
+type retry struct {
+	why     string
+	status  int
+	limited bool // the service asked to wait: the gate is closed
+}
+
+func (r *retry) Error() string { return r.why }
+
+// refuse records a request that brought nothing.
+func (s *Session) refuse(row *timeline.Request, reply timeline.Reply, want Want) (*Answer, error) {
+	if !want.About.IsZero() {
+		row.Claim = want.About.String()
+	}
+	row.Reply, row.Reading, row.Gap = reply, timeline.NoReading, !slices.Contains(want.NoGap, reply)
+	if want.Detail != "" {
+		row.Detail = want.Detail + ": " + row.Detail
+	}
+	if s.db != nil {
+		if err := s.db.Refuse(*row, s.opt.Command, s.opt.Program); err != nil {
+			return nil, err
+		}
+	}
+	return &Answer{Request: *row, s: s}, nil
+}
+
+// wait waits until the gate lets a request through.
+func (s *Session) wait(ctx context.Context) error {
+	for {
+		now := s.opt.Now()
+		at, granted, spent := s.gate.pass(now)
+		if granted && !at.After(now) {
+			return ctx.Err()
+		}
+		if spent && s.gate.close(at) {
+			_, limit, _ := s.gate.allowance()
+			s.Say("%s: 0 of %d calls left: waiting until %s", s.base.Host, limit, at.UTC().Format("15:04:05 UTC"))
+		}
+		if err := s.opt.Sleep(ctx, at); err != nil || granted {
+			return err
+		}
+	}
+}

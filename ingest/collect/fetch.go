@@ -1,0 +1,264 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"pulltrail/timeline"
+)
+
+// idle is how long an answer may bring nothing.
+const idle = 2 * time.Minute
+
+// network is what requests go through: certificates are checked, a proxy of the
+// environment is used, no redirect is followed.
+func network() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 32
+	return t
+}
+
+// once makes one attempt at a request.
+func (s *Session) once(r *http.Request, body []byte, row *timeline.Request, want Want) (*Answer, error) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+	if err := s.wait(r.Context()); err != nil {
+		return nil, err
+	}
+	watch := newWatch(r.Context())
+	defer watch.stop()
+	req := r.Clone(watch.ctx)
+	req.Header.Del("Authorization")
+	req.Header.Set("User-Agent", "pulltrail/"+s.opt.Program)
+	if body != nil {
+		req.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	if !s.opt.Token.IsZero() {
+		s.opt.Authorize(req.Header, s.opt.Token.value)
+	}
+	s.count(func(st *Stats) { st.Calls++ })
+	resp, err := s.opt.Dial.RoundTrip(req)
+	if err != nil {
+		return nil, &retry{why: watch.why(err)}
+	}
+	defer resp.Body.Close()
+	s.gate.learn(resp.Header)
+	row.Status = resp.StatusCode
+	switch {
+	case resp.StatusCode < 300:
+		return s.save(resp, watch, row, want)
+	case resp.StatusCode < 400 && want.Signed:
+		return s.download(r, resp.Header.Get("Location"), row, want)
+	}
+	return s.refused(resp, row, want)
+}
+
+// refused tells what a status other than success means.
+func (s *Session) refused(resp *http.Response, row *timeline.Request, want Want) (*Answer, error) {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 8<<10)) // what there is of the message
+	row.Detail = status(resp, body)
+	if until, hit := s.opt.Limited(resp, body, s.opt.Now()); hit {
+		if s.gate.close(until) {
+			s.Say("%s: %s: waiting until %s", s.base.Host, row.Detail, until.UTC().Format("15:04:05 UTC"))
+		}
+		return nil, &retry{why: row.Detail, status: resp.StatusCode, limited: true}
+	}
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized:
+		return nil, fmt.Errorf("%s: %w", row.URL, ErrToken)
+	case resp.StatusCode == http.StatusForbidden, resp.StatusCode == http.StatusUnavailableForLegalReasons:
+		return s.refuse(row, timeline.Denied, want)
+	case resp.StatusCode == http.StatusNotFound:
+		return s.refuse(row, timeline.Absent, want)
+	case resp.StatusCode == http.StatusGone:
+		return s.refuse(row, timeline.Expired, want)
+	case resp.StatusCode < 400:
+		row.Detail += ": it has moved, and the token does not follow: ask for it by its new name"
+		return s.refuse(row, timeline.Absent, want)
+	case resp.StatusCode >= 500, resp.StatusCode == http.StatusRequestTimeout:
+		return nil, &retry{why: row.Detail, status: resp.StatusCode}
+	}
+	return s.refuse(row, timeline.Failed, want)
+}
+
+// status is a refusal in words: its number, and what the service says of it.
+//
+//	{"message":"Resource not accessible by integration","documentation_url":"…"}
+func status(resp *http.Response, body []byte) string {
+	text := fmt.Sprintf("HTTP %d", resp.StatusCode)
+	var said struct {
+		Message any `json:"message"`
+	}
+	if err := json.Unmarshal(body, &said); err == nil && said.Message != nil {
+		text += ": " + printable(fmt.Sprint(said.Message))
+	}
+	return text
+}
+
+// printable keeps what may stand in a sentence.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	if len(s) > 200 {
+		s = strings.ToValidUTF8(s[:200], "") + "…"
+	}
+	return s
+}
+
+// maxHops is how many redirects a signed address may lead to.
+const maxHops = 3
+
+// download gets what stands at an address that the service signed. It goes
+// without the token, and without anything else that knows us.
+func (s *Session) download(r *http.Request, location string, row *timeline.Request, want Want) (*Answer, error) {
+	at := r.URL
+	for range maxHops {
+		next, err := at.Parse(location)
+		if err != nil || location == "" {
+			return nil, &retry{why: "the service sent no address to get it from", status: row.Status}
+		}
+		if err := s.mayDownload(next); err != nil {
+			row.Detail = err.Error()
+			return s.refuse(row, timeline.Failed, want)
+		}
+		a, again, err := s.plain(r.Context(), next, row, want)
+		if again == "" {
+			return a, err
+		}
+		at, location = next, again
+	}
+	return nil, &retry{why: "the signed address leads on and on"}
+}
+
+// mayDownload keeps downloads on https; a service of this machine may send us
+// to this machine.
+func (s *Session) mayDownload(u *url.URL) error {
+	if u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()) && loopback(s.base.Hostname()) {
+		return nil
+	}
+	return fmt.Errorf("the service sent us to %s://%s, which is not https: not followed", u.Scheme, u.Host)
+}
+
+// plain makes a request without any credentials; again is where a redirect
+// leads.
+func (s *Session) plain(ctx context.Context, u *url.URL, row *timeline.Request, want Want) (a *Answer, again string, err error) {
+	watch := newWatch(ctx)
+	defer watch.stop()
+	req, err := http.NewRequestWithContext(watch.ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return nil, "", errors.New("the service sent an address that is none") // the error would show its signature
+	}
+	req.Header.Set("User-Agent", "pulltrail/"+s.opt.Program)
+	req.Header.Set("Accept-Encoding", "identity") // the bytes as they are
+	s.count(func(st *Stats) { st.Downloads++ })
+	resp, err := s.opt.Dial.RoundTrip(req)
+	if err != nil {
+		return nil, "", &retry{why: u.Host + ": " + watch.why(err)}
+	}
+	defer resp.Body.Close()
+	row.Status = resp.StatusCode
+	switch {
+	case resp.StatusCode < 300:
+		a, err = s.save(resp, watch, row, want)
+		return a, "", err
+	case resp.StatusCode < 400 && resp.Header.Get("Location") != "":
+		return nil, resp.Header.Get("Location"), nil
+	}
+	row.Detail = fmt.Sprintf("HTTP %d of %s, where the service sent us", resp.StatusCode, u.Host)
+	switch resp.StatusCode {
+	case http.StatusNotFound:
+		a, err = s.refuse(row, timeline.Absent, want)
+	case http.StatusGone:
+		a, err = s.refuse(row, timeline.Expired, want)
+	default: // a signature has run out, or the store is down: a new address may do
+		err = &retry{why: row.Detail, status: resp.StatusCode}
+	}
+	return a, "", err
+}
+
+// leading are the headers that lead to more, or say what an answer is.
+var leading = []string{"Link", "Content-Type", "X-Next-Page", "X-Total-Pages", "X-Total", "Docker-Content-Digest"}
+
+// save keeps an answer.
+func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Request, want Want) (*Answer, error) {
+	kept := http.Header{}
+	for _, name := range leading {
+		if v := resp.Header.Values(name); len(v) > 0 {
+			kept[http.CanonicalHeaderKey(name)] = v
+		}
+	}
+	head, err := json.Marshal(kept)
+	if err != nil {
+		return nil, err
+	}
+	row.Head, row.Detail = string(head), ""
+	most := want.Most
+	if most == 0 {
+		most = maxAnswer
+		if want.Signed {
+			most = maxDownload
+		}
+	}
+	in := &intake{r: io.LimitReader(watch.reader(resp.Body), most+1)}
+	if strings.Contains(resp.Header.Get("Content-Type"), "json") && most <= maxAnswer {
+		in.text = &bytes.Buffer{}
+	}
+	if want.Zip {
+		in.end = &zipEnd{}
+	}
+	return s.keep(in, most, watch, row, want)
+}
+
+// keep writes what comes in into the case.
+func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Request, want Want) (*Answer, error) {
+	a := &Answer{s: s}
+	var out io.Writer = io.Discard
+	var k *timeline.Keeper
+	if s.db == nil {
+		b := &bytes.Buffer{}
+		out = b
+		defer func() { a.body = b.Bytes() }()
+	} else {
+		var err error
+		if k, err = s.db.Keep(); err != nil {
+			return nil, err
+		}
+		defer k.Abort()
+		out = k
+	}
+	sum, n, err := in.copy(out)
+	switch {
+	case errors.Is(err, errCase):
+		return nil, err
+	case err != nil:
+		return nil, &retry{why: "the answer broke off after " + fmt.Sprint(n) + " bytes: " + watch.why(err), status: row.Status}
+	case n > most:
+		row.Detail = fmt.Sprintf("the answer has more than %d MiB", most>>20)
+		return s.refuse(row, timeline.Failed, want)
+	}
+	row.SHA256, row.Bytes, row.Reply = sum, n, timeline.Obtained
+	if k != nil {
+		if err := k.Collect(*row, s.opt.Command, s.opt.Program); err != nil {
+			return nil, err
+		}
+	}
+	a.Request = *row
+	return a, nil
+}

@@ -1,0 +1,43 @@
+package matchers
+
+import (
+	"strings"
+
+	"pulltrail/timeline"
+)
+
+// attemptOf is the attempt that a job is of.
+func attemptOf(id string) string {
+	attempt, _, _ := strings.Cut(id, "/jobs/")
+	return attempt
+}
+
+// refusalFix says what to do about evidence that a service did not give; last
+// is what is left when nothing can be done.
+func refusalFix(reason, last string) string {
+	switch timeline.Reply(reason) {
+	case timeline.Denied:
+		return "collect again with a token that may read it; else " + last
+	case timeline.Absent:
+		return "look whether it was deleted, or the token may not see it, and collect again; else " + last
+	case timeline.Failed:
+		return "collect again: the service did not answer as it should; else " + last
+	case timeline.Expired, timeline.Obtained:
+	}
+	return "the log cannot be had any more: " + last
+}
+
+// ledger adds what collectors did not get of no subject alone, such as a list
+// of runs, and collections that did not come to their end.
+func (c *covers) ledger(add func(Gap)) {
+	for i := range c.m.r.refused {
+		r := &c.m.r.refused[i]
+		add(Gap{Source: r.URL, Reason: string(r.Reply), Detail: r.Detail, Fix: refusalFix(string(r.Reply), "what it would have named is not known")})
+	}
+	for _, o := range c.m.r.open {
+		add(Gap{
+			Source: o.Collector + " " + o.Target, Reason: "interrupted", Detail: "a collection did not come to its end",
+			Fix: "run the same command again: it goes on where it stopped: " + o.Command,
+		})
+	}
+}
