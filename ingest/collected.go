@@ -12,7 +12,7 @@ import (
 // Collected reads what collectors kept in the case, through the same formats as
 // files. What was read before is not read again, and not listed.
 func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error) {
-	requests, err := db.Requests()
+	requests, err := db.Ledger()
 	if err != nil {
 		return Result{}, err
 	}

@@ -105,7 +105,7 @@ type input struct {
 	images []member // files of the image archive whose list this is, itself among them
 	fault  string   // why it cannot be read
 
-	collected *timeline.Request // it is kept in the case already
+	collected *timeline.Inquiry // it is kept in the case already
 }
 
 // walk lists the files below the paths in a stable order. A path that was named

@@ -16,7 +16,7 @@ type record struct {
 	links     []timeline.LinkRow
 	coverage  []timeline.CoverageRow
 	expected  []timeline.ExpectedRow
-	refused   []timeline.Request    // requests of collectors that are not of one subject alone
+	refused   []timeline.Inquiry    // requests of collectors that are not of one subject alone
 	open      []timeline.Collection // that go on, or were interrupted
 	sources   []timeline.SourceRow
 	inventory []timeline.InventoryRow
@@ -131,7 +131,7 @@ func (r *record) rest(db *timeline.DB) (err error) {
 
 // ledger reads what collectors did not get, and were kept from getting.
 func (r *record) ledger(db *timeline.DB) error {
-	asked, err := db.Requests()
+	asked, err := db.Ledger()
 	if err != nil {
 		return err
 	}

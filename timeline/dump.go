@@ -87,7 +87,7 @@ func (db *DB) dumpRest(add func(...string)) error {
 	for i, d := range decisions {
 		add("decision", fmt.Sprintf("%06d", i+1), d.notation())
 	}
-	asked, err := db.Requests()
+	asked, err := db.Ledger()
 	if err != nil {
 		return err
 	}

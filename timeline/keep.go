@@ -85,7 +85,7 @@ func (k *Keeper) Commit(info SourceInfo) error {
 
 // Collect gives what was written, the answer to r, its name, and writes both
 // into the ledger, in one transaction.
-func (k *Keeper) Collect(r Request, command, program string) error {
+func (k *Keeper) Collect(r Inquiry, command, program string) error {
 	r.Reply, r.Bytes = Obtained, k.n
 	return k.commit(r.SHA256, func(w *writer, stored string, _ bool) error { return w.ask(&r, stored, command, program) })
 }

@@ -32,8 +32,8 @@ const (
 	Whole     Reading = "whole" // read like a file
 )
 
-// Request is a row of the ledger.
-type Request struct {
+// Inquiry is a row of the ledger.
+type Inquiry struct {
 	URL     string // without credentials: its identity, and the path of what is read of it
 	Kind    string // runs, jobs, logs, …
 	Version string // of what was asked for: what was obtained is asked for again when it is another one
@@ -159,9 +159,9 @@ func (db *DB) ledger(change func(w *writer) error) error {
 	return nil
 }
 
-const requestColumns = "url,collection,kind,version,outcome,status,detail,sha256,bytes,head,name,claim,reading,t0,t1,gap,at"
+const inquiryColumns = "url,collection,kind,version,outcome,status,detail,sha256,bytes,head,name,claim,reading,t0,t1,gap,at"
 
-func scanRequest(row interface{ Scan(...any) error }) (r Request, err error) {
+func scanInquiry(row interface{ Scan(...any) error }) (r Inquiry, err error) {
 	var reply, reading string
 	var t0, t1 sql.NullInt64
 	err = row.Scan(&r.URL, &r.Collection, &r.Kind, &r.Version, &reply, &r.Status, &r.Detail, &r.SHA256, &r.Bytes, &r.Head,
@@ -172,12 +172,12 @@ func scanRequest(row interface{ Scan(...any) error }) (r Request, err error) {
 }
 
 // Asked returns what became of a request; ok is false when it was never made.
-func (db *DB) Asked(url string) (r Request, ok bool, err error) {
+func (db *DB) Asked(url string) (r Inquiry, ok bool, err error) {
 	db.w.mu.Lock()
 	defer db.w.mu.Unlock()
-	q, err := db.w.stmt("SELECT " + requestColumns + " FROM request WHERE url=?")
+	q, err := db.w.stmt("SELECT " + inquiryColumns + " FROM inquiry WHERE url=?")
 	if err == nil {
-		r, err = scanRequest(q.QueryRow(url))
+		r, err = scanInquiry(q.QueryRow(url))
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, false, nil
@@ -188,18 +188,18 @@ func (db *DB) Asked(url string) (r Request, ok bool, err error) {
 	return r, true, nil
 }
 
-// Requests returns the ledger, by URL.
-func (db *DB) Requests() ([]Request, error) { return readRequests(context.Background(), db.sql) }
+// Ledger returns the ledger, by URL.
+func (db *DB) Ledger() ([]Inquiry, error) { return readLedger(context.Background(), db.sql) }
 
-func readRequests(ctx context.Context, q reading) ([]Request, error) {
-	rows, err := q.QueryContext(ctx, "SELECT "+requestColumns+" FROM request ORDER BY url")
+func readLedger(ctx context.Context, q reading) ([]Inquiry, error) {
+	rows, err := q.QueryContext(ctx, "SELECT "+inquiryColumns+" FROM inquiry ORDER BY url")
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
 	}
 	defer rows.Close()
-	var out []Request
+	var out []Inquiry
 	for rows.Next() {
-		r, err := scanRequest(rows)
+		r, err := scanInquiry(rows)
 		if err != nil {
 			return nil, fmt.Errorf("read ledger: %w", err)
 		}
@@ -209,13 +209,13 @@ func readRequests(ctx context.Context, q reading) ([]Request, error) {
 }
 
 // Refuse records a request that brought nothing.
-func (db *DB) Refuse(r Request, command, program string) error {
+func (db *DB) Refuse(r Inquiry, command, program string) error {
 	return db.ledger(func(w *writer) error { return w.ask(&r, "", command, program) })
 }
 
 // ask writes a row of the ledger, and its entry in the custody log, in the open
 // transaction.
-func (w *writer) ask(r *Request, stored, command, program string) error {
+func (w *writer) ask(r *Inquiry, stored, command, program string) error {
 	if r.At == 0 {
 		r.At = time.Now().UnixNano()
 	}
@@ -225,7 +225,7 @@ func (w *writer) ask(r *Request, stored, command, program string) error {
 	if r.Span == (Span{}) {
 		r.Span = Always()
 	}
-	_, err := w.exec("INSERT OR REPLACE INTO request("+requestColumns+") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	_, err := w.exec("INSERT OR REPLACE INTO inquiry("+inquiryColumns+") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 		r.URL, r.Collection, r.Kind, r.Version, string(r.Reply), r.Status, r.Detail, r.SHA256, r.Bytes, r.Head,
 		r.Name, r.Claim, string(r.Reading), end(r.Span.From), end(r.Span.To), r.Gap, r.At)
 	if err != nil {

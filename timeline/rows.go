@@ -146,7 +146,7 @@ func (db *DB) Expectations() ([]ExpectedRow, error) {
 		JOIN source s ON s.id=e.source AND s.complete=1 JOIN subject u ON u.id=e.subject JOIN path p ON p.id=e.path
 		UNION ALL
 		SELECT 0,'',substr(claim,1,instr(claim,':')-1),substr(claim,instr(claim,':')+1),'',t0,t1,outcome,detail,url,0
-		FROM request WHERE gap=1 AND claim<>''`)
+		FROM inquiry WHERE gap=1 AND claim<>''`)
 	if err != nil {
 		return nil, fmt.Errorf("read expected evidence: %w", err)
 	}

@@ -200,7 +200,7 @@ CREATE TABLE collection (
   begun INTEGER NOT NULL, ended INTEGER,
   command TEXT NOT NULL, program TEXT NOT NULL
 ) STRICT;
-CREATE TABLE request (
+CREATE TABLE inquiry (
   url TEXT PRIMARY KEY,      -- without credentials
   collection INTEGER NOT NULL REFERENCES collection, -- that asked last
   kind TEXT NOT NULL,        -- runs, jobs, logs, …
@@ -318,4 +318,4 @@ FROM verdict v JOIN answer a ON a.id = v.answer;
 CREATE VIEW ledger AS
 SELECT c.collector, r.kind, r.url, r.outcome, r.status, r.detail, r.claim AS subject, r.sha256, r.bytes,
        strftime('%Y-%m-%dT%H:%M:%SZ', r.at / 1000000000, 'unixepoch') AS at
-FROM request r JOIN collection c ON c.id = r.collection;
+FROM inquiry r JOIN collection c ON c.id = r.collection;

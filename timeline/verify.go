@@ -102,7 +102,7 @@ func (db *DB) Verify(ctx context.Context) (*Verification, error) {
 	if x.decisions, err = readDecisions(tx); err != nil {
 		return nil, err
 	}
-	ledger, err := readRequests(ctx, tx)
+	ledger, err := readLedger(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // checkLedger compares what collectors asked for with the log.
-func (x *verifier) checkLedger(ledger []Request) {
+func (x *verifier) checkLedger(ledger []Inquiry) {
 	there := map[string]bool{}
 	for i := range ledger {
 		r := &ledger[i]
@@ -32,7 +32,7 @@ func (x *verifier) checkLedger(ledger []Request) {
 }
 
 // otherwise names the fields of a request that are not as they were recorded.
-func otherwise(r *Request, e *Entry) string {
+func otherwise(r *Inquiry, e *Entry) string {
 	var names []string
 	for _, f := range []struct {
 		name string

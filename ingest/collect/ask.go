@@ -16,7 +16,7 @@ import (
 
 // Answer is what became of a request: its row in the ledger.
 type Answer struct {
-	timeline.Request
+	timeline.Inquiry
 	s    *Session
 	body []byte // of a dry run
 }
@@ -92,21 +92,21 @@ func (s *Session) Ask(r *http.Request, want Want) (*Answer, error) {
 		}
 		if ok && s.stands(&old, want) {
 			s.count(func(st *Stats) { st.Known++; st.add(&old) })
-			return &Answer{Request: old, s: s}, nil
+			return &Answer{Inquiry: old, s: s}, nil
 		}
 	}
 	a, err := s.fetch(r, body, url, want)
 	if err != nil {
 		return nil, err
 	}
-	s.count(func(st *Stats) { st.add(&a.Request); st.Bytes += a.Bytes })
+	s.count(func(st *Stats) { st.add(&a.Inquiry); st.Bytes += a.Bytes })
 	return a, nil
 }
 
 // stands reports whether a row of the ledger answers the request. A refusal
 // does for the collection it was made in, unless the service was only down;
 // what has expired does not come back.
-func (s *Session) stands(old *timeline.Request, want Want) bool {
+func (s *Session) stands(old *timeline.Inquiry, want Want) bool {
 	if old.Version != want.Version {
 		return false
 	}
@@ -125,7 +125,7 @@ func (s *Session) stands(old *timeline.Request, want Want) bool {
 
 // fetch asks the service until it answers, and records the answer.
 func (s *Session) fetch(r *http.Request, body []byte, url string, want Want) (*Answer, error) {
-	row := timeline.Request{
+	row := timeline.Inquiry{
 		URL: url, Kind: want.Kind, Version: want.Version, Name: want.Name, Reading: want.Reading, Span: want.Span, Collection: s.c.ID,
 	}
 	if !want.Claim.IsZero() {
@@ -174,7 +174,7 @@ type retry struct {
 func (r *retry) Error() string { return r.why }
 
 // refuse records a request that brought nothing.
-func (s *Session) refuse(row *timeline.Request, reply timeline.Reply, want Want) (*Answer, error) {
+func (s *Session) refuse(row *timeline.Inquiry, reply timeline.Reply, want Want) (*Answer, error) {
 	if !want.About.IsZero() {
 		row.Claim = want.About.String()
 	}
@@ -187,7 +187,7 @@ func (s *Session) refuse(row *timeline.Request, reply timeline.Reply, want Want)
 			return nil, err
 		}
 	}
-	return &Answer{Request: *row, s: s}, nil
+	return &Answer{Inquiry: *row, s: s}, nil
 }
 
 // wait waits until the gate lets a request through.

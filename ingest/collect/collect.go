@@ -181,7 +181,7 @@ func (s *Session) Stats() Stats {
 	return st
 }
 
-func (s *Stats) add(r *timeline.Request) {
+func (s *Stats) add(r *timeline.Inquiry) {
 	s.Replies[r.Reply]++
 	if r.Gap {
 		s.Gaps++

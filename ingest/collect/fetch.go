@@ -28,7 +28,7 @@ func network() http.RoundTripper {
 }
 
 // once makes one attempt at a request.
-func (s *Session) once(r *http.Request, body []byte, row *timeline.Request, want Want) (*Answer, error) {
+func (s *Session) once(r *http.Request, body []byte, row *timeline.Inquiry, want Want) (*Answer, error) {
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
@@ -67,7 +67,7 @@ func (s *Session) once(r *http.Request, body []byte, row *timeline.Request, want
 }
 
 // refused tells what a status other than success means.
-func (s *Session) refused(resp *http.Response, row *timeline.Request, want Want) (*Answer, error) {
+func (s *Session) refused(resp *http.Response, row *timeline.Inquiry, want Want) (*Answer, error) {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 8<<10)) // what there is of the message
 	row.Detail = status(resp, body)
 	if until, hit := s.opt.Limited(resp, body, s.opt.Now()); hit {
@@ -127,7 +127,7 @@ const maxHops = 3
 
 // download gets what stands at an address that the service signed. It goes
 // without the token, and without anything else that knows us.
-func (s *Session) download(r *http.Request, location string, row *timeline.Request, want Want) (*Answer, error) {
+func (s *Session) download(r *http.Request, location string, row *timeline.Inquiry, want Want) (*Answer, error) {
 	at := r.URL
 	for range maxHops {
 		next, err := at.Parse(location)
@@ -158,7 +158,7 @@ func (s *Session) mayDownload(u *url.URL) error {
 
 // plain makes a request without any credentials; again is where a redirect
 // leads.
-func (s *Session) plain(ctx context.Context, u *url.URL, row *timeline.Request, want Want) (a *Answer, again string, err error) {
+func (s *Session) plain(ctx context.Context, u *url.URL, row *timeline.Inquiry, want Want) (a *Answer, again string, err error) {
 	watch := newWatch(ctx)
 	defer watch.stop()
 	req, err := http.NewRequestWithContext(watch.ctx, http.MethodGet, u.String(), http.NoBody)
@@ -197,7 +197,7 @@ func (s *Session) plain(ctx context.Context, u *url.URL, row *timeline.Request, 
 var leading = []string{"Link", "Content-Type", "X-Next-Page", "X-Total-Pages", "X-Total", "Docker-Content-Digest"}
 
 // save keeps an answer.
-func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Request, want Want) (*Answer, error) {
+func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Inquiry, want Want) (*Answer, error) {
 	kept := http.Header{}
 	for _, name := range leading {
 		if v := resp.Header.Values(name); len(v) > 0 {
@@ -227,7 +227,7 @@ func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Request,
 }
 
 // keep writes what comes in into the case.
-func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Request, want Want) (*Answer, error) {
+func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Inquiry, want Want) (*Answer, error) {
 	a := &Answer{s: s}
 	var out io.Writer = io.Discard
 	var k *timeline.Keeper
@@ -259,6 +259,6 @@ func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Reque
 			return nil, err
 		}
 	}
-	a.Request = *row
+	a.Inquiry = *row
 	return a, nil
 }
