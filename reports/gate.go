@@ -4,10 +4,7 @@
 package reports
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -148,46 +145,4 @@ func CSVCell(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// JSON encodes a value as one line of JSON with its line end. Characters that
-// a terminal could act on are written as \u escapes, so that the value stays
-// the same and the line can be shown.
-func JSON(v any) ([]byte, error) { return encode(v, "") }
-
-// WriteJSON writes a document that people look at too: JSON over many lines.
-func WriteJSON(w io.Writer, v any) error {
-	b, err := encode(v, " ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(b)
-	return err
-}
-
-func encode(v any, indent string) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode JSON: %w", err)
-	}
-	shown := func(r rune) bool { return safe(r) || r == '\n' } // line ends stand between values only
-	if !bytes.ContainsFunc(b.Bytes(), func(r rune) bool { return !shown(r) }) {
-		return b.Bytes(), nil
-	}
-	out := make([]byte, 0, b.Len()+64)
-	for _, r := range b.String() {
-		switch {
-		case shown(r):
-			out = utf8.AppendRune(out, r)
-		case r < 0x10000:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		default:
-			r -= 0x10000
-			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-		}
-	}
-	return out, nil
 }

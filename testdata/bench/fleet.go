@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"pulltrail/timeline"
@@ -56,15 +57,20 @@ func (f *fleet) hostEvent(who timeline.Subject, h, i int, at time.Time) error {
 		k := f.IntN(400)
 		return f.event(who, timeline.Contact, at, 0, "", timeline.Item{Artifact: fmt.Sprintf("domain:api-%d.acme.example", k)},
 			timeline.Item{Artifact: fmt.Sprintf("ip:192.0.2.%d", k%250)})
-	case n < 95:
+	case n < 93:
 		it := f.singles[f.IntN(len(f.singles))]
-		return f.event(who, timeline.Install, at, 0, "Successfully installed "+it.Artifact[len("pkg:pypi/"):], it)
-	case n < 98:
+		return f.event(who, timeline.Install, at, 0, "Successfully installed "+base(it), it)
+	case n < 96:
 		return f.event(who, timeline.Hold, at, 0, "", timeline.Item{Artifact: fmt.Sprintf("secret:SERVICE_TOKEN_%d", h%40)})
-	case n == 98:
+	case n < 98:
 		return f.event(who, timeline.Opaque, at, 0, "pip install -q -r requirements.txt", timeline.Item{Artifact: "pkg:pypi/"})
 	}
 	return f.event(who, timeline.Opaque, at, 0, "npm ci --silent", timeline.Item{Artifact: "pkg:npm/"})
+}
+
+// base is a package as its tools print it.
+func base(it timeline.Item) string {
+	return it.Artifact[strings.LastIndexByte(it.Artifact, '/')+1:]
 }
 
 func image(name string, digest int) timeline.Item {
@@ -105,7 +111,7 @@ func (f *fleet) job(who timeline.Subject, j, events int, at time.Time) error {
 	for i := 0; i < events-5 && err == nil; i++ {
 		it := set[i%len(set)]
 		a := timeline.Action(2 + 3*(i/len(set)%2)) // resolve, then download
-		err = f.event(who, a, step(), tool, "  Downloading "+it.Artifact[len("pkg:pypi/"):]+"-py3-none-any.whl (48.1 kB)", it)
+		err = f.event(who, a, step(), tool, "  Downloading "+base(it)+"-py3-none-any.whl (48.1 kB)", it)
 	}
 	if err == nil {
 		err = f.event(who, timeline.Install, step(), tool, "Successfully installed 60 packages", set...)
@@ -195,7 +201,7 @@ func (f *fleet) clients(from, to, events int) error {
 					f.expose(release, who, "pulled")
 				}
 			}
-			if err := f.event(who, timeline.Download, at, 0, who.ID+` "GET /packages/5c/0a/`+it.Artifact[len("pkg:pypi/"):]+`.whl HTTP/1.1" 200`, it); err != nil {
+			if err := f.event(who, timeline.Download, at, 0, who.ID+` "GET /packages/5c/0a/`+base(it)+`.whl HTTP/1.1" 200`, it); err != nil {
 				return err
 			}
 		}
