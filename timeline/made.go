@@ -1,28 +1,12 @@
 package timeline
 
-import (
-	"slices"
-	"strings"
-)
-
 // makes are the actions that bring an image into being or name it: 9, 10 and
 // 11 in the index event_made, which a query uses only if it names the same.
 const makes = "e.action IN (9, 10, 11)"
 
 // FactsMade yields what the subjects built, pushed and tagged.
 func (db *DB) FactsMade(by []Subject, yield func(Fact) error) error {
-	for part := range slices.Chunk(by, chunk/2) {
-		args := make([]any, 0, 2*len(part))
-		for _, s := range part {
-			args = append(args, string(s.Kind), s.ID)
-		}
-		if err := db.facts(yield, "SELECT "+factColumns+` FROM (SELECT id FROM subject WHERE (kind,name) IN (VALUES (?,?)`+
-			strings.Repeat(",(?,?)", len(part)-1)+`)) w JOIN event e ON e.subject=w.id JOIN bundle_item b ON b.bundle=e.bundle`+factJoins+
-			"WHERE "+makes+" ORDER BY e.id, i.id", args...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return db.factsOfSubjects(by, makes, yield)
 }
 
 // FactsNamed yields every fact on an image of one of the names (host/path), of

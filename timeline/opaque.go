@@ -22,19 +22,25 @@ func (db *DB) OpaqueDuring(spans []Span, yield func(Fact) error) error {
 		return nil
 	}
 	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
-		"WHERE "+opaque+" AND ("+strings.Join(where, " OR ")+") ORDER BY e.id, i.id", args...)
+		"WHERE e.id IN (SELECT e.id FROM event e WHERE "+opaque+" AND ("+strings.Join(where, " OR ")+")) ORDER BY e.id, i.id", args...)
 }
 
 // OpaqueOf yields the facts of opaque commands of the subjects.
 func (db *DB) OpaqueOf(subjects []Subject, yield func(Fact) error) error {
+	return db.factsOfSubjects(subjects, opaque, yield)
+}
+
+// factsOfSubjects yields the facts of the subjects under a condition that has an
+// index by subject.
+func (db *DB) factsOfSubjects(subjects []Subject, where string, yield func(Fact) error) error {
 	for part := range slices.Chunk(subjects, chunk/2) {
 		args := make([]any, 0, 2*len(part))
 		for _, s := range part {
 			args = append(args, string(s.Kind), s.ID)
 		}
-		if err := db.facts(yield, "SELECT "+factColumns+` FROM (SELECT id FROM subject WHERE (kind,name) IN (VALUES (?,?)`+
-			strings.Repeat(",(?,?)", len(part)-1)+`)) w CROSS JOIN event e ON e.subject=w.id JOIN bundle_item b ON b.bundle=e.bundle`+factJoins+
-			"WHERE "+opaque+" ORDER BY e.id, i.id", args...); err != nil {
+		if err := db.facts(yield, "SELECT "+factColumns+" FROM (VALUES (?,?)"+strings.Repeat(",(?,?)", len(part)-1)+`) v
+			CROSS JOIN subject w ON w.kind=v.column1 AND w.name=v.column2 CROSS JOIN event e ON e.subject=w.id
+			JOIN bundle_item b ON b.bundle=e.bundle`+factJoins+"WHERE "+where+" ORDER BY e.id, i.id", args...); err != nil {
 			return err
 		}
 	}
