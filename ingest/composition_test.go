@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -64,6 +65,15 @@ var travisLog = wrapping{frame: "travis", wrap: func(lines []string) []string {
 	return append(out, "travis_time:end:1601f628:start=1792584000000000000,finish=1792584060000000000,duration=60000000000,event=install\r\x1b[0K")
 }}
 
+// event is one of a recording.
+func event(i int, text string) string {
+	b, err := json.Marshal([]any{float64(i) + 0.5, "o", text})
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
 const nano = "2006-01-02T15:04:05.000000000Z07:00"
 
 // wrappings has at least one entry for every frame of the table.
@@ -85,7 +95,15 @@ var wrappings = map[string]wrapping{
 	"vllm": prefixed("vllm-log", "", func(i int) string {
 		return "(APIServer pid=7) INFO " + stamp(i, "01-02 15:04:05") + " [loggers.py:271] "
 	}),
-	"csv":            {frame: "csv-rows", only: []string{}, wrap: func(lines []string) []string { return lines }},
+	"csv": {frame: "csv-rows", only: []string{}, wrap: func(lines []string) []string { return lines }},
+	"gitlab-pieces": {frame: "gitlab-trace", wrap: func(lines []string) []string {
+		var out []string
+		for i, l := range lines {
+			half := len(l) / 2
+			out = append(out, stamp(i, "2006-01-02T15:04:05.000000Z")+" 01O "+l[:half], stamp(i, "2006-01-02T15:04:05.000000Z")+" 01O+"+l[half:])
+		}
+		return out
+	}},
 	"docker logs -t": prefixed("stamped-lines", "", func(i int) string { return stamp(i, nano) + " " }),
 	"timestamper":    prefixed("stamped-lines", "", func(i int) string { return "[" + stamp(i, "2006-01-02T15:04:05.000Z") + "] " }),
 	"kubernetes":     prefixed("kubernetes-cri", "", func(i int) string { return stamp(i, nano) + " stdout F " }),
@@ -104,6 +122,53 @@ var wrappings = map[string]wrapping{
 	"cloudwatch": fields("cloudwatch-event", func(i int, l string) map[string]any {
 		return map[string]any{"message": l, "timestamp": 1792584000000 + i, "ingestionTime": 1792584001000}
 	}),
+	"typescript": prefixed("typescript", `Script started on 2026-10-21 12:00:00+00:00 [TERM="xterm" TTY="/dev/pts/0" COLUMNS="80" LINES="24"]`, func(int) string { return "" }),
+	"jenkins":    prefixed("jenkins", "Started by user deploy", func(int) string { return "" }),
+	"jenkins, timestamper": prefixed("jenkins", "Started by user deploy\n[Pipeline] { (Branch: unit)",
+		func(i int) string { return "[" + stamp(i, "2006-01-02T15:04:05.000Z") + "] [unit] " }),
+	"pod-prefix": prefixed("pod-prefix", "", func(i int) string { return "[pod/api-7d9c/api] " }),
+	"tekton":     prefixed("pod-prefix", "", func(i int) string { return "[build : install-deps] " }),
+	"klog":       prefixed("klog", "", func(i int) string { return "I" + stamp(i, "0102 15:04:05.000000") + "    1843 main.go:41] " }),
+	"asciinema": {frame: "asciinema", wrap: func(lines []string) []string {
+		out := []string{`{"version": 2, "width": 80, "height": 24, "timestamp": 1792584000}`}
+		for i, l := range lines {
+			half := len(l) / 2
+			for half < len(l) && !utf8.RuneStart(l[half]) {
+				half++
+			}
+			out = append(out, event(i, l[:half]), event(i, l[half:]+"\r\n"))
+		}
+		return out
+	}},
+	"circleci": fields("circleci-output", func(i int, l string) map[string]any {
+		return map[string]any{"message": l + "\r\n", "time": stamp(i, nano), "type": "out"}
+	}),
+	"drone": fields("drone-log", func(i int, l string) map[string]any {
+		return map[string]any{"pos": i, "out": l + "\n", "time": i}
+	}),
+	"woodpecker": fields("drone-log", func(i int, l string) map[string]any {
+		return map[string]any{"line": i, "data": []byte(l), "time": i, "step_id": 7, "id": i + 1, "type": 0}
+	}),
+	"rawjson": {frame: "buildkit-rawjson+buildkit", wrap: func(lines []string) []string {
+		const vertex = "sha256:9c1f5dbf5a9c6c7f1f7b5a1f43b1bd4d0b5d2f3b6a7e8d9c0b1a2f3e4d5c6b7a"
+		out := []string{`{"vertexes":[{"digest":"` + vertex + `","name":"[2/3] RUN ./build.sh","started":"2026-10-21T12:00:00Z"}]}`}
+		return append(out, fields("", func(i int, l string) map[string]any {
+			return map[string]any{"logs": []any{map[string]any{"vertex": vertex, "stream": 1, "data": []byte(l + "\n"), "timestamp": stamp(i, nano)}}}
+		}).wrap(lines)...)
+	}},
+	"journal-export": {frame: "journald-export", wrap: func(lines []string) []string {
+		var out []string
+		for i, l := range lines {
+			out = append(out, fmt.Sprintf("__REALTIME_TIMESTAMP=%d", 1792584000000000+i), "_HOSTNAME=prod-3", "SYSLOG_IDENTIFIER=deploy")
+			if i%2 == 0 {
+				out = append(out, "MESSAGE="+l, "")
+				continue
+			}
+			size := binary.LittleEndian.AppendUint64(nil, uint64(len(l)))
+			out = append(out, "MESSAGE", string(size)+l, "")
+		}
+		return out
+	}},
 	"kubernetes-parts": {frame: "kubernetes-cri", wrap: func(lines []string) []string {
 		var out []string
 		for i, l := range lines {
@@ -124,6 +189,10 @@ var nested = [][2]string{
 	{"docker-json", "buildkit"},
 	{"kubernetes", "syslog-3164"},
 	{"github-job", "buildkit"},
+	{"circleci", "buildkit"},
+	{"jenkins", "timestamper"},
+	{"pod-prefix", "docker logs -t"},
+	{"journal-export", "klog"},
 }
 
 // sampleFile is one golden sample of a tool.
@@ -162,7 +231,7 @@ func nestedWrappings() map[string]wrapping {
 
 func hasWrapping(frame string) bool {
 	for _, w := range wrappings {
-		if w.frame == frame {
+		if strings.Split(w.frame, "+")[0] == frame {
 			return true
 		}
 	}
@@ -280,18 +349,24 @@ func readEvents(t *testing.T, samples []*sampleFile, lines func(*sampleFile) []s
 	}
 	defer db.Close()
 	byPath := map[string]*sampleFile{}
+	alike := map[string][]string{} // paths by the flags of their read
 	for i, s := range samples {
 		path := filepath.Join(dir, fmt.Sprintf("%d.log", i))
 		byPath[path] = s
 		if err := os.WriteFile(path, []byte(strings.Join(lines(s), "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := ingest.Run(t.Context(), db, []string{path}, s.opt)
+		alike[fmt.Sprint(s.opt)] = append(alike[fmt.Sprint(s.opt)], path)
+	}
+	for _, paths := range alike {
+		r, err := ingest.Run(t.Context(), db, paths, byPath[paths[0]].opt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.format == "" {
-			s.format = r.Files[0].Format
+		for _, f := range r.Files {
+			if s := byPath[f.Path]; s.format == "" {
+				s.format = f.Format
+			}
 		}
 	}
 	events := map[*sampleFile][]string{}

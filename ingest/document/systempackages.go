@@ -125,7 +125,7 @@ func paragraphs(d *evidence.Doc, o *evidence.Out, kind string, field func(p *sys
 	flush := func() {
 		if p.name != "" && p.version != "" && !p.gone {
 			artifact := timeline.PURL(kind, "", p.name, p.version)
-			if p.arch != "" {
+			if evidence.IsDistName(p.arch) { // amd64, x86_64: a word
 				artifact += "?arch=" + url.QueryEscape(p.arch)
 			}
 			onLine(d, o, p.off)

@@ -128,7 +128,8 @@ type Format struct {
 	// ignored; two bytes at least each.
 	Starts []string
 	// Fields lists sets of names: a JSON object that has all names of one set at
-	// its top is given to the tool as one line. Lists names the arrays that hold
+	// its top is given to the tool, or to the frame that claimed the source, as
+	// one line. Lists names the arrays that hold
 	// such objects in an envelope. See records.go.
 	Fields [][]string
 	Lists  []string

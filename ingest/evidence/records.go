@@ -143,6 +143,14 @@ func (r *Reading) elements(envelope []byte, list recordList, l *Line, s *Stream)
 // stood in the source. What no tool takes is skipped.
 func (r *Reading) Record(l *Line) {
 	r.line, r.stream = l, r.root
+	if r.claimed > 0 { // a frame of records
+		before := r.marks
+		if r.dispatch(l, r.root, 0); r.marks == before {
+			r.line, r.stream = l, r.root
+			r.Skip("no record of this format")
+		}
+		return
+	}
 	if !r.objects(l.Text, l, r.root) && !r.machine.records.empty(l.Text) {
 		r.Skip("no record of this format")
 	}

@@ -52,7 +52,8 @@ func claimGitLab(h *evidence.Head) bool {
 }
 
 type gitlab struct {
-	traces map[*evidence.Stream]*trace
+	traces   map[*evidence.Stream]*trace
+	released bool // the line at work was held back and is whole now
 }
 
 // trace is what is known of one job.
@@ -63,6 +64,8 @@ type trace struct {
 	first, last timeline.Span
 	begun       bool
 	ended       bool
+	held        *evidence.Line           // may go on in the next line
+	free        []byte                   // its text is used again
 	asked       map[string]evidence.Mark // images that are being pulled
 	used        map[string]bool
 	cache       string
@@ -82,6 +85,11 @@ func (g *gitlab) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 		t = &trace{asked: map[string]evidence.Mark{}, used: map[string]bool{}}
 		g.traces[s] = t
 	}
+	if stamped && !g.released {
+		return g.join(t, l, s, o)
+	}
+	g.release(t, s, o)
+	g.released = false
 	t.text = s.Child(o, nil)
 	switch {
 	case stamped:
@@ -97,6 +105,38 @@ func (g *gitlab) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 	}
 	t.marks(l, stamped, o)
 	return t.line(l, o)
+}
+
+// join holds a line back until the next one shows that it is whole: the runner
+// sends what there is, and says of the rest that it goes on ('+').
+//
+//	2026-01-21T09:47:05.094219Z 01O Successfully inst
+//	2026-01-21T09:47:05.194219Z 01O+alled litellm-1.107.0
+func (g *gitlab) join(t *trace, l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
+	if l.Text[tracePrefix-1] == '+' && t.held != nil && len(t.held.Text) < maxJoined {
+		copy(t.held.Text, l.Text[:traceStamp]) // whole when its last piece came
+		t.held.Text = append(t.held.Text, l.Text[tracePrefix:]...)
+		t.held.No, t.held.Off = l.No, l.Off
+		return s
+	}
+	g.release(t, s, o)
+	t.held = &evidence.Line{Text: append(t.free[:0], l.Text...), No: l.No, Off: l.Off, Flat: l.Flat}
+	o.AskNext(s)
+	return s
+}
+
+// release reads the line that was held back.
+func (g *gitlab) release(t *trace, s *evidence.Stream, o *evidence.Out) {
+	held := t.held
+	if held == nil {
+		return
+	}
+	t.held = nil
+	g.released = true
+	t.free = evidence.StripEscapes(held.Text)
+	held.Text = t.free
+	o.Feed(held, s)
+	g.released = false
 }
 
 // sectionStart reads the time at which a section began; what stands in it
@@ -257,6 +297,7 @@ func (t *trace) caches(text string, o *evidence.Out) {
 // that one with only one of the two is cut.
 func (g *gitlab) End(o *evidence.Out) {
 	for s, t := range g.traces {
+		g.release(t, s, o)
 		for name, mark := range t.asked {
 			o.At(mark, timeline.Event{Action: timeline.Resolve, Items: []timeline.Item{{Artifact: name}}})
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // JournalJSON is the systemd journal as journalctl -o json and -o json-pretty
-// write it, and as shippers forward it. Its text form is syslog.
+// write it (json-seq and json-sse too), and as shippers forward it. Its text form is syslog.
 // https://systemd.io/JOURNAL_EXPORT_FORMATS/
 var JournalJSON = evidence.Format{
 	Name:   "journald-json",
@@ -19,15 +19,24 @@ var JournalJSON = evidence.Format{
 	Doc:    "https://systemd.io/JOURNAL_EXPORT_FORMATS/",
 	Sample: "written by hand after the documentation",
 	Claim: func(h *evidence.Head) bool {
-		head := bytes.TrimLeft(h.Bytes[:min(len(h.Bytes), 16<<10)], " \t\r\n")
+		head := journalRecord(bytes.TrimLeft(h.Bytes[:min(len(h.Bytes), 16<<10)], " \t\r\n"))
 		return len(head) > 0 && head[0] == '{' && bytes.Contains(head, []byte(journalKey))
 	},
-	First: "{",
+	First: "{\x1ed",
 	New:   func() evidence.Peeler { return &journal{images: map[string]bool{}} },
 }
 
 // journalKey is the field that every entry has.
 const journalKey = `"__REALTIME_TIMESTAMP"`
+
+// journalRecord takes off what -o json-seq (RFC 7464) and -o json-sse put in
+// front of an entry.
+func journalRecord(text []byte) []byte {
+	if rest, ok := bytes.CutPrefix(text, []byte("data: {")); ok {
+		return text[len(text)-len(rest)-1:]
+	}
+	return bytes.TrimPrefix(text, []byte{0x1e})
+}
 
 // maxImages bounds the images of containers that were seen in one source.
 const maxImages = 4096
@@ -85,7 +94,7 @@ func unquoted(v []byte) []byte { return bytes.Trim(v, `"[]`) }
 
 // Peel takes one entry, or gathers the lines of a pretty one.
 func (j *journal) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
-	text := l.Text
+	text := journalRecord(l.Text)
 	if j.inside || o.IsClaimed(s) && bytes.Equal(bytes.TrimSpace(text), []byte("{")) {
 		if !o.IsClaimed(s) {
 			return nil
@@ -113,10 +122,15 @@ func (j *journal) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 		}
 		return nil
 	}
-	return j.entry(&e, l, s, o)
+	message, ok := j.text(e.message)
+	if !ok {
+		message = nil
+	}
+	return j.entry(&e, message, l, s, o)
 }
 
-func (j *journal) entry(e *journalEntry, l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
+// entry hands the message of an entry on; nil is none.
+func (j *journal) entry(e *journalEntry, message []byte, l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
 	program := e.program
 	if len(program) == 0 {
 		program = e.comm
@@ -138,8 +152,7 @@ func (j *journal) entry(e *journalEntry, l *evidence.Line, s *evidence.Stream, o
 	if len(e.container) == 0 {
 		child.Program = string(program)
 	}
-	message, ok := j.text(e.message)
-	if !ok {
+	if message == nil {
 		return s
 	}
 	if string(e.partial) == "true" {

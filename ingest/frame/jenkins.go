@@ -1,0 +1,138 @@
+package frame
+
+import (
+	"bytes"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// Jenkins is the console log of a build, with or without the times of the
+// Timestamper plugin, and with the branch names that parallel stages print.
+// https://www.jenkins.io/doc/book/pipeline/
+// https://plugins.jenkins.io/timestamper/
+var Jenkins = evidence.Format{
+	Name:   "jenkins",
+	Shape:  evidence.FrameShape,
+	Title:  "Jenkins console log (plain, Timestamper, pipeline, parallel)",
+	Proves: "the stages and commands of a build, its node, which parallel branch wrote a line where the log says so; times with Timestamper",
+	Cannot: "job and number of the build; times without Timestamper; which branch wrote a line that has no prefix",
+	Doc:    "https://www.jenkins.io/doc/book/pipeline/",
+	Sample: "written by hand after the documentation and public logs",
+	Claim:  claimJenkins,
+	First:  "",
+	New:    func() evidence.Peeler { return &jenkins{branches: map[string]bool{}} },
+}
+
+// claimJenkins wants one of the lines that a build begins with.
+func claimJenkins(h *evidence.Head) bool {
+	line, _, _ := bytes.Cut(h.Bytes, []byte("\n"))
+	line, _ = jenkinsTime(evidence.StripEscapes(bytes.Clone(line)))
+	begins := bytes.HasPrefix(line, []byte("Started by ")) || bytes.HasPrefix(line, []byte("[Pipeline] ")) || bytes.HasPrefix(line, []byte("Started from "))
+	return begins || bytes.Contains(h.Bytes, []byte("\n[Pipeline] Start of Pipeline"))
+}
+
+type jenkins struct {
+	branches map[string]bool // names of parallel branches
+	begun    bool
+	ended    bool
+	nodes    int
+}
+
+// jenkinsTime takes the time of the Timestamper plugin off:
+//
+//	[2026-10-21T12:04:51.123Z] + pip install litellm
+func jenkinsTime(line []byte) (rest, stamp []byte) {
+	if len(line) < 22 || line[0] != '[' || line[1] != '2' {
+		return line, nil
+	}
+	m, n := evidence.ParseISO(line[1:])
+	if n == 0 || !m.HasOffset || len(line) <= n+1 || line[n+1] != ']' {
+		return line, nil
+	}
+	return bytes.TrimPrefix(line[n+2:], []byte(" ")), line[1 : n+1]
+}
+
+// Peel reads what Jenkins itself says, and takes times and branches off:
+//
+//	[Pipeline] { (Branch: unit)
+//	[unit] + pip install litellm
+//	Running on agent-7 in /var/lib/jenkins/workspace/api@2
+func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
+	if !o.IsClaimed(s) {
+		return nil
+	}
+	child := s.Child(o, nil)
+	text, stamp := jenkinsTime(l.Text)
+	if stamp != nil {
+		child.Last = evidence.Stamp{Text: append(child.Last.Text[:0], stamp...), Read: evidence.ISOStamp}
+		l.Stamp, l.Text = child.Last, text
+	}
+	if step, ok := bytes.CutPrefix(text, []byte("[Pipeline] ")); ok {
+		j.begun = true
+		j.pipeline(step, child, o)
+		return s
+	}
+	if len(text) == 0 {
+		return child
+	}
+	switch {
+	case text[0] == '[':
+		if end := bytes.IndexByte(text[:min(len(text), 260)], ']'); end > 0 && j.branches[string(text[1:end])] && end+1 < len(text) && text[end+1] == ' ' {
+			branch := child.Child(o, text[1:end])
+			branch.Last = child.Last
+			l.Text = text[end+2:]
+			return branch
+		}
+	case bytes.HasPrefix(text, []byte("Started by ")), bytes.HasPrefix(text, []byte("Started from ")):
+		j.begun = true
+	case bytes.HasPrefix(text, []byte("Running on ")), bytes.HasPrefix(text, []byte("Building remotely on ")):
+		j.node(string(text), o)
+	case bytes.HasPrefix(text, []byte("Finished: ")):
+		j.ended = true
+		child.Step(o)
+	}
+	return child
+}
+
+// pipeline reads a step of the pipeline. A shell's step ends what came before,
+// unless branches run side by side.
+func (j *jenkins) pipeline(step []byte, child *evidence.Stream, o *evidence.Out) {
+	if name, ok := bytes.CutPrefix(step, []byte("{ (Branch: ")); ok && len(j.branches) < maxSteps {
+		j.branches[string(bytes.TrimSuffix(name, []byte(")")))] = true
+	}
+	if len(j.branches) == 0 && (bytes.HasPrefix(step, []byte("sh")) || bytes.HasPrefix(step, []byte("stage"))) {
+		child.Step(o)
+	}
+}
+
+// node links the build with the machine that it ran on, where --subject names
+// the build.
+//
+//	Running on agent-7 in /var/lib/jenkins/workspace/api
+//	Building remotely on agent-7 (linux docker) in workspace /var/lib/jenkins/workspace/api
+func (j *jenkins) node(text string, o *evidence.Out) {
+	words := bytes.Fields([]byte(text))
+	if len(words) < 5 && len(words) != 5 || o.Claim.Kind != timeline.Job || j.nodes > maxSteps {
+		return
+	}
+	name := string(words[2])
+	if string(words[0]) == "Building" {
+		name = string(words[3])
+	}
+	if name == "Jenkins" || name == "built-in" || name == "in" {
+		return // the controller has no name of its own here
+	}
+	j.nodes++
+	o.Link(timeline.On, o.Claim.String(), timeline.Subject{Kind: timeline.Host, ID: name}.String())
+}
+
+// End says that a log which begins and has no end is cut.
+func (j *jenkins) End(o *evidence.Out) {
+	switch {
+	case j.begun && !j.ended:
+		o.Cut(`the log ends before the build does: its last line "Finished:" is missing`)
+	case j.ended && !j.begun:
+		o.Cut("the log begins after the build does")
+	}
+}
