@@ -160,7 +160,7 @@ var wrappings = map[string]wrapping{
 		var out []string
 		for i, l := range lines {
 			out = append(out, fmt.Sprintf("__REALTIME_TIMESTAMP=%d", 1792584000000000+i), "_HOSTNAME=prod-3", "SYSLOG_IDENTIFIER=deploy")
-			if i%2 == 0 {
+			if i%2 == 0 || len(l) > 0x7f { // its length has to be text in every encoding
 				out = append(out, "MESSAGE="+l, "")
 				continue
 			}

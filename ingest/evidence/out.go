@@ -287,7 +287,9 @@ func (o *Out) LinkOver(span timeline.Span, r timeline.Relation, from, to string)
 // holds. Values are never passed.
 func (o *Out) Hold(names ...string) {
 	for _, n := range names {
-		o.Emit(timeline.Hold, nil, timeline.Item{Artifact: "secret:" + n})
+		if n, _, _ = strings.Cut(n, " "); n != "" { // a name is one word
+			o.Emit(timeline.Hold, nil, timeline.Item{Artifact: "secret:" + n})
+		}
 	}
 }
 
