@@ -18,7 +18,7 @@ FUZZTIME ?= 5s
 # Everything that is tested: "./..." leaves testdata out, so what is Go there is named.
 PACKAGES := ./... $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(wildcard testdata/*/*.go testdata/*/*/*.go)))))
 
-.PHONY: all demo test soak lint fmt bench fuzz update clean help need
+.PHONY: all demo drill test soak lint fmt bench fuzz update clean help need
 
 all: need
 	$(GO) build -o bin/pulltrail -ldflags "-X main.version=$(VERSION)" ./cmd/pulltrail
@@ -29,6 +29,9 @@ demo: all ## the whole job on built-in evidence, offline
 test: need ## vet, and every test with the race detector
 	$(GO) vet $(PACKAGES)
 	$(GO) test -race -timeout 10m $(PACKAGES)
+
+drill: all ## plays the incident with pip, buildah, podman, skopeo, nginx and a registry, and asks who has it
+	$(GO) run ./testdata/drill -bin bin/pulltrail
 
 soak: need ## the long forms of the tests of safety, for an hour or so
 	PULLTRAIL_SOAK=1 $(GO) test -timeout 3h ./ingest ./timeline ./cmd/pulltrail

@@ -346,6 +346,9 @@ func (c *covers) verdict(_ *about, f *Finding) {
 		return
 	}
 	f.Rule, f.Because = "covered", "Complete evidence without it"+c.grouped(closed, f)
+	if why := c.carried(f.Subject); why != "" {
+		f.Verdict, f.Rule, f.Because = Unknown, "not-covered", capital(why)
+	}
 }
 
 // grouped lists channels with their reasons, those of one reason together.
@@ -394,6 +397,12 @@ func missingText(x *timeline.ExpectedRow) string {
 func (c *covers) conclude(res *Result) {
 	res.Gaps = c.gaps
 	add := func(g Gap) { res.Gaps = append(res.Gaps, g) }
+	for i := range res.Findings {
+		f := &res.Findings[i]
+		if why := c.carried(f.Subject); why != "" && f.Verdict.rank() >= Unknown.rank() {
+			add(Gap{Subject: f.Subject.String(), Reason: "uncovered", Detail: why, Fix: "ingest the journal of the host's container runtime with --covers, or state in the inventory that the host has no images"})
+		}
+	}
 	if len(res.Sources) == 0 {
 		add(Gap{Reason: "missing", Detail: "nothing was read", Fix: "run 'pulltrail ingest PATH...'"})
 	}

@@ -259,6 +259,9 @@ func (q *question) otherDigest(f timeline.Fact, r *imageRule) bool {
 		return false
 	}
 	for _, d := range f.Item.Digests {
+		if d.Role == timeline.Layer || d.Role == timeline.Diff {
+			continue // an image has many: another one is not another image
+		}
 		for _, bad := range r.Digests {
 			if d.Role != timeline.NoRole && d.Role == bad.Role {
 				return true // a bad value was judged by its digest

@@ -58,6 +58,7 @@ type matching struct {
 	clients  clientMap
 	holds    *contents
 	covers   *covers
+	carriers *carriers // images that carry the release on
 	ops      map[int64]map[int64]timeline.Op
 	known    map[projectKind]bool // who is known to use a listed package
 	err      error

@@ -33,6 +33,7 @@ func (m *matching) spread() error {
 			return err
 		}
 	}
+	m.carriers = s.carriers()
 	for _, k := range s.order {
 		a := m.of(k.to)
 		a.judged = append(a.judged, s.arrived[k].judged)

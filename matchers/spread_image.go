@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"pulltrail/timeline"
 )
@@ -217,8 +218,8 @@ func (s *spreader) namesOf(image timeline.Subject, since int64) map[string]int64
 	return names
 }
 
-// toNamed: who asked for a name that the image had, and shows no digest, may
-// have got it. Names move, so it is possible, no more.
+// toNamed: who got or asked for a name that the image had, and shows no digest,
+// may have got it. Names move, so it is possible, no more.
 func (s *spreader) toNamed(c cause) {
 	mine := map[string]bool{}
 	for _, d := range s.identity(c.subject) {
@@ -230,11 +231,12 @@ func (s *spreader) toNamed(c cause) {
 		if rules, mapped := s.q.imageRules(parts.Name); rules != nil && mapped && c.arrival.via == "" {
 			continue // the incident's window decides
 		}
-		for _, f := range s.images.named[parts.Name] {
+		all := s.images.named[parts.Name]
+		for _, f := range all {
 			if f.Parts.Version != parts.Version || f.Span.To < names[name] || s.madeBy(c.subject, f) || !consumes(f.Action) || f.Subject.Kind == timeline.Image {
 				continue
 			}
-			if len(mine) > 0 && s.otherImage(f, mine) {
+			if len(mine) > 0 && (s.otherImage(f, mine) || s.settled(f, all, mine)) {
 				continue
 			}
 			s.place(c, arrival{content: Possible, judged: judged{
@@ -245,11 +247,41 @@ func (s *spreader) toNamed(c cause) {
 	}
 }
 
-// consumes reports whether an action gets an image, or asks for it in a way
-// that something came of.
+// settled reports whether another line says which image came by that name, and
+// it is another one: an answer of the same command, or what the runtime of the
+// same host finished right after the registry had served it.
+func (s *spreader) settled(f timeline.Fact, all []timeline.Fact, mine map[string]bool) bool {
+	for _, g := range all {
+		if g.Parts.Version != f.Parts.Version || !s.otherImage(g, mine) || !came(g.Action) {
+			continue
+		}
+		if f.Op != 0 && g.Source == f.Source && g.Op == f.Op {
+			return true
+		}
+		if f.Subject.Kind != timeline.Client || f.Span.From == timeline.Beginning || g.Span.From < f.Span.From-pullClock || g.Span.To > f.Span.To+pullTime {
+			continue
+		}
+		if host, sure := s.m.clients.at(f.Subject.ID, f.Span); sure && g.Subject == (timeline.Subject{Kind: timeline.Host, ID: host[0]}) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	pullTime  = int64(10 * time.Minute) // between a registry's answer and the end of the pull
+	pullClock = int64(2 * time.Second)  // by which the clocks of registry and host may differ
+)
+
+// came reports whether an action says that an image came over, or was there.
+func came(a timeline.Action) bool {
+	return a == timeline.Pull || a == timeline.Present || a == timeline.Cached || a == timeline.Run
+}
+
+// consumes reports whether an action gets an image, or asks for it.
 func consumes(a timeline.Action) bool {
 	switch a {
-	case timeline.Resolve, timeline.Check, timeline.Cached, timeline.Pull, timeline.Present, timeline.Run, timeline.Download, timeline.Install:
+	case timeline.Require, timeline.Resolve, timeline.Check, timeline.Cached, timeline.Pull, timeline.Present, timeline.Run, timeline.Download, timeline.Install:
 		return true
 	}
 	return false
@@ -257,17 +289,21 @@ func consumes(a timeline.Action) bool {
 
 // otherImage reports whether a fact shows which image came: this one, which was
 // judged by its digest, or another. That an image ID is no manifest says
-// nothing, unless documents join the two.
+// nothing, unless documents join the two; nor does a layer.
 func (s *spreader) otherImage(f timeline.Fact, mine map[string]bool) bool {
-	if len(f.Item.Digests) == 0 {
-		return false
-	}
+	id := false
 	for _, d := range f.Item.Digests {
-		if mine[d.Value] || d.Role != timeline.Config || len(s.m.holds.up[d.Value]) > 0 {
+		switch {
+		case mine[d.Value]:
 			return true
+		case d.Role == timeline.Layer || d.Role == timeline.Diff || d.Role == timeline.File:
+		case d.Role != timeline.Config || len(s.m.holds.up[d.Value]) > 0:
+			return true
+		default:
+			id = true
 		}
 	}
-	return s.knowsConfig(mine)
+	return id && s.knowsConfig(mine)
 }
 
 func (s *spreader) knowsConfig(mine map[string]bool) bool {

@@ -171,8 +171,9 @@ func (h *syslogLine) tag() {
 		}
 		pid, end = text[n+1:n+i], n+i+1
 	}
-	if n == 0 || end >= len(text) || text[end] != ':' || end+1 < len(text) && text[end+1] != ' ' || levelWord(text[:n]) {
-		return
+	if n == 0 || end >= len(text) || text[end] != ':' || end+1 < len(text) && text[end+1] != ' ' || levelWord(text[:n]) ||
+		len(bytes.Trim(text[:n], "0123456789/.")) == 0 {
+		return // "STEP 1/2: FROM scratch" is of a builder
 	}
 	h.program, h.pid = text[:n], pid
 	h.text = text[end+1:]

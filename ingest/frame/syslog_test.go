@@ -27,6 +27,7 @@ func TestNotSyslog(t *testing.T) {
 		"2026-01-01T00:00:00Z [info] module: text",
 		"2026-01-01T00:00:00Z main: text",
 		"2026-01-01T00:00:00Z host error: text",
+		"2026-01-01T00:00:00Z STEP 1/2: FROM scratch",
 		"2026-01-01T00:00:00.1234567Z Runner name: text",
 		"2026-01-01T00:00:00.123456789Z stdout F: text",
 		"2026-01-01 00:00:00 host module: text",

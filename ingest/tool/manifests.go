@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,14 @@ const (
 // the same client are a pull, and the two lines that distribution writes of
 // one request are one.
 type manifests struct {
-	open []*manifest // oldest first
+	open   []*manifest // oldest first
+	pushed []pushed    // blobs that came or were there already, oldest first
+}
+
+// pushed is a blob that a client wrote, or asked for before it would.
+type pushed struct {
+	client, name, digest string
+	at                   int64
 }
 
 // manifest is a request for one manifest that was answered.
@@ -35,6 +43,7 @@ type manifest struct {
 	peer      string // what the other line names
 	writers   uint8  // 1 combined, 2 logrus
 	pulled    bool
+	blobs     []string // what the client got, or wrote, of the same repository with it
 	t         transfer
 	at        int64 // ns, for comparing
 }
@@ -52,10 +61,67 @@ func (m *manifests) request(r *request, path []byte, o *evidence.Out) bool {
 		return true
 	}
 	if i := bytes.LastIndex(path, []byte("/blobs/sha256:")); i > 0 && repository(string(path[:i])) {
-		m.blob(r, string(path[:i]))
+		m.blob(r, string(path[:i]), timeline.SHA256(string(path[i+len("/blobs/"):])))
+		return true
+	}
+	if i := bytes.Index(path, []byte("/blobs/uploads/")); i > 0 && repository(string(path[:i])) {
+		if string(r.method) == "PUT" && r.status == 201 {
+			m.push(r, string(path[:i]), uploadDigest(r.uri))
+		}
 		return true
 	}
 	return false
+}
+
+// uploadDigest is the digest that ends the upload of a blob.
+//
+//	PUT /v2/acme/base/blobs/uploads/7699af…?_state=y54x…&digest=sha256%3A8f7d5cdc…
+func uploadDigest(uri []byte) string {
+	_, query, _ := bytes.Cut(uri, []byte("?"))
+	for part := range bytes.SplitSeq(query, []byte("&")) {
+		if digest, ok := bytes.CutPrefix(part, []byte("digest=sha256")); ok {
+			hex := strings.TrimPrefix(strings.TrimPrefix(string(digest), "%3A"), ":")
+			return timeline.SHA256("sha256:" + strings.TrimPrefix(hex, "%3a"))
+		}
+	}
+	return ""
+}
+
+// maxBlobs bounds the blobs that are remembered, of a manifest and of all.
+const maxBlobs = 128
+
+// push notes a blob that will be part of the manifest that the client writes
+// next.
+func (m *manifests) push(r *request, name, digest string) {
+	if digest == "" {
+		return
+	}
+	if len(m.pushed) >= maxBlobs {
+		m.pushed = append(m.pushed[:0], m.pushed[maxBlobs/2:]...)
+	}
+	m.pushed = append(m.pushed, pushed{string(r.client), name, digest, r.span.From})
+}
+
+// wrote lists the blobs that a client wrote into a repository since the
+// manifest that it wrote there before.
+func (m *manifests) wrote(x *manifest) {
+	kept := m.pushed[:0]
+	for _, b := range m.pushed {
+		mine := b.client == x.client && b.name == x.name
+		if mine && x.at-b.at <= int64(blobTime) && x.at-b.at >= -int64(twinTime) {
+			x.add(b.digest)
+		}
+		if !mine {
+			kept = append(kept, b)
+		}
+	}
+	m.pushed = kept
+}
+
+func (x *manifest) add(digest string) {
+	if digest != "" && len(x.blobs) < maxBlobs && !slices.Contains(x.blobs, digest) {
+		x.blobs = append(x.blobs, digest)
+	}
 }
 
 // manifest keeps a request that was answered well, once.
@@ -81,6 +147,9 @@ func (m *manifests) manifest(r *request, name, ref string, o *evidence.Out) {
 	if twin := m.twin(x); twin != nil {
 		twin.merge(x)
 		return
+	}
+	if method == "PUT" {
+		m.wrote(x)
 	}
 	x.t = transfer{o.Mark(), r.subject(o), r.span}
 	if len(m.open) >= maxManifests {
@@ -145,17 +214,40 @@ func (x *manifest) merge(y *manifest) {
 // blob says that a client fetched a blob of a repository: what it read of
 // manifests there just before were pulls. A redirect to the store counts, its
 // bytes go past the registry.
-func (m *manifests) blob(r *request, name string) {
+//
+// Its digest belongs to the manifest when the client read only one there, by
+// tag and perhaps the one of its platform by digest: it is the image ID or a
+// layer.
+func (m *manifests) blob(r *request, name, digest string) {
+	if string(r.method) == "HEAD" && r.status == 200 {
+		m.push(r, name, digest)
+	}
 	if string(r.method) != "GET" || r.status != 200 && r.status != 206 && r.status != 307 && r.status != 302 {
 		return
 	}
 	client := string(r.client)
+	var read []*manifest
+	tags := map[string]bool{}
 	for i := len(m.open) - 1; i >= 0; i-- {
 		x := m.open[i]
 		if x.method == "GET" && x.status == 200 && x.name == name && (x.client == client || x.peer == client && x.writers == 3) &&
 			r.span.From-x.at <= int64(blobTime) && r.span.From-x.at >= -int64(twinTime) {
 			x.pulled = true
+			read = append(read, x)
+			tags[x.ref] = true
 		}
+	}
+	byDigest := 0
+	for ref := range tags {
+		if strings.HasPrefix(ref, "sha256:") {
+			byDigest++
+		}
+	}
+	if byDigest > 1 || len(tags)-byDigest > 1 {
+		return // of which image it is nothing says
+	}
+	for _, x := range read {
+		x.add(digest)
 	}
 }
 
@@ -182,6 +274,9 @@ func (x *manifest) emit(o *evidence.Out) {
 	item := timeline.Item{Artifact: name + ":" + x.ref}
 	if d := timeline.SHA256(x.ref); d != "" {
 		item = timeline.Item{Artifact: name + "@" + d, Digests: []timeline.Digest{{Value: d, Role: x.role}}}
+	}
+	for _, blob := range x.blobs {
+		item.Digests = append(item.Digests, timeline.Digest{Value: blob, Role: timeline.Layer})
 	}
 	if x.client != "" {
 		x.t.subject = timeline.Subject{Kind: timeline.Client, ID: x.client}
