@@ -342,6 +342,9 @@ func (c *covers) verdict(_ *about, f *Finding) {
 		f.Because = "Nothing that was read answers the question" + c.grouped(open, f)
 		if len(open) == 0 {
 			f.Because = "The incident names nothing that evidence of this kind can answer"
+			if c.m.q.inc.Kind == EngineFlaw {
+				f.Because = "Nothing that was read says whether an engine of the incident ran here"
+			}
 		}
 		return
 	}
@@ -417,7 +420,7 @@ func (c *covers) conclude(res *Result) {
 			add(Gap{Source: s.Path, Reason: string(s.State), Detail: s.Why, Fix: stateFix(s.State)})
 		}
 	}
-	if !c.m.q.hasMatcher() {
+	if !c.m.q.hasMatcher() && c.m.q.inc.Kind != EngineFlaw {
 		add(Gap{
 			Reason: "no-matcher", Detail: fmt.Sprintf("incidents of kind %q without channels cannot be cleared from logs alone", c.m.q.inc.Kind),
 			Fix: "read the incident's response order and its unknown facts",

@@ -25,6 +25,8 @@ type record struct {
 	with      func(digests []string) ([]timeline.Fact, error)
 	made      func(by []timeline.Subject) ([]timeline.Fact, error) // images that subjects built, pushed or tagged
 	named     func(images []string) ([]timeline.Fact, error)       // facts on image names
+	settings  []timeline.SettingRow
+	requests  func(prompt int64, yield func(*timeline.RequestRow) error) error
 	more      func(...timeline.Relation) ([]timeline.LinkRow, error)
 	during    func([]timeline.Span) ([]timeline.Fact, error) // of opaque commands
 	opaqueOf  func([]timeline.Subject) ([]timeline.Fact, error)
@@ -70,6 +72,15 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 	sortFacts(r.facts)
 	if err := r.rest(db); err != nil {
 		return nil, err
+	}
+	if r.requests = db.Requests; q.inc.Kind == EngineFlaw {
+		var err error
+		if r.settings, err = db.Settings(); err != nil {
+			return nil, err
+		}
+		sortBy(r.settings, func(s timeline.SettingRow) string {
+			return fmt.Sprint(s.Subject, s.Name, s.Span, s.Path, s.Line, s.Value)
+		})
 	}
 	r.sort()
 	return r, nil

@@ -20,6 +20,7 @@ type judged struct {
 	because string
 	via     string // finding that this follows from
 	fault   string // what is wrong with its clock, "" when nothing is seen
+	part    string // what part it has in the finding, "" for the usual words
 }
 
 // judge says what a fact means: the strongest of what its rules say.

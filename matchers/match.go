@@ -61,6 +61,7 @@ type matching struct {
 	carriers *carriers // images that carry the release on
 	ops      map[int64]map[int64]timeline.Op
 	known    map[projectKind]bool // who is known to use a listed package
+	made     int64                // facts that stand for what is no event
 	err      error
 }
 
@@ -105,6 +106,9 @@ func decide(q *question, r *record) (*Result, error) {
 		return nil, err
 	}
 	if err := m.spread(); err != nil {
+		return nil, err
+	}
+	if err := m.engines(); err != nil {
 		return nil, err
 	}
 	m.covers = newCovers(m)
@@ -394,6 +398,8 @@ func (m *matching) evidence(a *about, best *judged, f *Finding) {
 	first := len(f.Evidence)
 	for _, j := range a.judged {
 		switch {
+		case j.part != "":
+			add(j.Fact, j.part, "")
 		case j.verdict != "":
 			add(j.Fact, "also "+string(j.verdict)+": "+j.rule, j.verdict)
 		case j.answer:

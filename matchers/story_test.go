@@ -20,6 +20,8 @@ import (
 //	tool N TOOL [PARENT]            an operation of a tool, done
 //	link RELATION FROM TO [SPAN]    a relation
 //	covers SUBJECT TOPIC SPAN|whole|whole:SPAN
+//	setting SUBJECT NAME VALUE [TIME]
+//	request NODE TENANT PROMPT/CACHED START FIRST END [failed|stored|gateway|decode|MODEL...]
 //	claimed SUBJECT                 named with --subject
 //	expect-evidence SUBJECT SPAN [REASON|detail=TEXT]
 //	host ADDRESS NAME [CHANNELS...] an inventory row; mirror PREFIX UPSTREAM
@@ -54,6 +56,7 @@ type story struct {
 	hosts    []timeline.InventoryRow
 	mirrors  []timeline.Mirror
 	incident string
+	lines    int64 // of settings and requests
 	result   *Result
 	last     *Finding
 }
@@ -112,6 +115,16 @@ func (s *story) do(verb, rest string) {
 			c.Span = s.span(strings.TrimPrefix(span, ":"))
 		}
 		s.batch.Coverage = append(s.batch.Coverage, c)
+	case "setting":
+		x := timeline.Setting{Subject: s.subject(w[0]), Name: timeline.SettingName(w[1]), Value: w[2], Span: timeline.Always()}
+		if len(w) > 3 {
+			x.Span = s.span(w[3])
+		}
+		s.lines++
+		x.Origin = timeline.Origin{Path: s.info.Path, Line: s.lines, Text: rest}
+		s.batch.Settings = append(s.batch.Settings, x)
+	case "request":
+		s.request(w)
 	case "claimed":
 		s.batch.Claimed = append(s.batch.Claimed, s.subject(rest))
 	case "expect-evidence":
@@ -130,6 +143,38 @@ func (s *story) do(verb, rest string) {
 	default:
 		s.check(verb, rest, w)
 	}
+}
+
+// request reads a request; "-" is an unknown time.
+func (s *story) request(w []string) {
+	r := timeline.Request{Node: s.subject(w[0]), Tenant: strings.Trim(w[1], "-"), Streamed: true}
+	prompt, cached, _ := strings.Cut(w[2], "/")
+	s.scan(prompt, &r.Prompt)
+	s.scan(cached, &r.Cached)
+	for i, at := range []*int64{&r.Start, &r.First, &r.End} {
+		if w[3+i] != "-" {
+			*at = s.span(w[3+i]).From
+		}
+	}
+	r.Span = timeline.Span{From: r.Start, To: r.End, Clock: timeline.Exact}
+	for _, flag := range w[6:] {
+		switch flag {
+		case "failed":
+			r.Failed = true
+		case "stored":
+			r.Stored = true
+		case "gateway":
+			r.Gateway = true
+		case "decode":
+			r.Decode = true
+		default:
+			r.Model = flag
+		}
+	}
+	s.lines++
+	r.ID = fmt.Sprintf("r%d", s.lines)
+	r.Origin = timeline.Origin{Path: s.info.Path, Line: s.lines}
+	s.batch.Requests = append(s.batch.Requests, r)
 }
 
 func (s *story) source(w []string) {
