@@ -135,7 +135,7 @@ func (m *matching) fromImages(add func(timeline.Subject, timeline.SettingName, s
 // settingFact is a setting as a fact of the timeline.
 func settingFact(row timeline.SettingRow, number int64) timeline.Fact {
 	return timeline.Fact{
-		Event: number, Action: timeline.Present, Subject: row.Subject, Span: row.Span, SHA256: row.SHA256, Origin: row.Origin,
+		Event: number, Action: timeline.Run, Subject: row.Subject, Span: row.Span, SHA256: row.SHA256, Origin: row.Origin,
 		Item: timeline.Item{Artifact: "setting:" + string(row.Name) + "=" + row.Value}, Parts: timeline.Parts{Type: "setting", Name: string(row.Name), Version: row.Value},
 	}
 }

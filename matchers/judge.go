@@ -309,11 +309,35 @@ func commitOf(f timeline.Fact) string {
 }
 
 func (q *question) judgeEndpoint(f timeline.Fact, in *Indicator) judged {
+	if v := q.vendors[in]; v != nil {
+		return judgeVendor(f, in, v)
+	}
 	j := judged{Fact: f, key: "indicator/" + in.Value, rule: "indicator", verdict: Exposed}
 	j.because = fmt.Sprintf("%s %s, an indicator of the incident (%s)", verb(f.Action), short(f.Item.Artifact), in.Type)
 	if f.Parts.Type == "domain" || in.Disputed {
 		j.verdict = Possible
 		j.because += "; a name look-up alone is no connection"
+	}
+	return j
+}
+
+// judgeVendor judges a contact with a breached vendor: what was sent to it in
+// its window may have been read. What was sent before may have been kept there,
+// so that only a contact after the window says nothing.
+func judgeVendor(f timeline.Fact, in *Indicator, v *Vendor) judged {
+	j := judged{Fact: f, key: "vendor/" + in.Value}
+	within := len(v.Windows) == 0
+	for _, w := range v.Windows {
+		within = within || f.Span.From <= w.To
+	}
+	if !within {
+		return j
+	}
+	j.rule, j.verdict = "vendor-contact", Exposed
+	j.because = fmt.Sprintf("%s %s, of %s, from which %s were taken", verb(f.Action), short(f.Item.Artifact), v.Name, v.What)
+	if f.Parts.Type == "domain" || in.Disputed {
+		j.verdict = Possible
+		j.because += "; a name look-up alone sends nothing"
 	}
 	return j
 }

@@ -23,6 +23,7 @@ type question struct {
 	indicators map[string][]*Indicator            // by type
 	topics     map[string]map[timeline.Topic]bool // what evidence speaks of a channel
 	ecosystems map[string]string                  // purl type → a channel that serves it
+	vendors    map[*Indicator]*Vendor // whose domain an indicator is
 	mirrors    []timeline.Mirror
 	several    bool // sources give different windows: say whose one it is
 }
@@ -103,6 +104,7 @@ func newQuestion(inc *Incident, mirrors []timeline.Mirror) *question {
 			}
 		}
 	}
+	q.addVendors()
 	delete(q.digests, "")
 	for _, c := range inc.Channels {
 		if q.topics[c.Name] == nil {
@@ -110,6 +112,19 @@ func newQuestion(inc *Incident, mirrors []timeline.Mirror) *question {
 		}
 	}
 	return q
+}
+
+// addVendors looks for contacts with the domains of breached vendors.
+func (q *question) addVendors() {
+	q.vendors = map[*Indicator]*Vendor{}
+	for i := range q.inc.Vendors {
+		v := &q.inc.Vendors[i]
+		for _, d := range v.Domains {
+			in := &Indicator{Type: "domain", Value: d, Cite: v.Cite}
+			q.indicators["domain"] = append(q.indicators["domain"], in)
+			q.vendors[in] = v
+		}
+	}
 }
 
 func (q *question) topic(channel string, t timeline.Topic) {

@@ -18,7 +18,7 @@ func Answer(w io.Writer, d *Document, bold func(verdict, text string) string) er
 	fmt.Fprintf(w, "%s\n\n", Text(d.Incident.Title))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, v := range verdicts {
-		fmt.Fprintf(t, "  %s\t%d\t%s\n", v, d.Counts[v], meaning[v])
+		fmt.Fprintf(t, "  %s\t%d\t%s\n", v, d.Counts[v], d.meaning(v))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -41,6 +41,28 @@ var meaning = map[string]string{
 	"possible": "it may have come; nothing that was read settles it",
 	"unknown":  "the evidence to answer is missing",
 	"clear":    "a positive answer, or complete evidence without it",
+}
+
+// otherKinds says it for incidents in which nothing was released.
+var otherKinds = map[string]map[string]string{
+	"engine-flaw": {
+		"exposed":  "an affected engine in an affected configuration, or a reply that it cannot have computed alone",
+		"pulled":   "an affected engine came over, not shown to have run",
+		"possible": "an affected version whose configuration is not known, or a reply that is hard to explain",
+	},
+	"vendor-breach": {
+		"exposed":  "it was connected to the vendor: what it sent may have been read",
+		"pulled":   "what the vendor names came over, not shown to have run",
+		"possible": "it may have been connected to the vendor; nothing that was read settles it",
+	},
+}
+
+// meaning says what a verdict means in this incident.
+func (d *Document) meaning(verdict string) string {
+	if m := otherKinds[d.Incident.Kind][verdict]; m != "" {
+		return m
+	}
+	return meaning[verdict]
 }
 
 func rows(w io.Writer, d *Document, verdict string, bold func(string, string) string) error {

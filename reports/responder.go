@@ -70,7 +70,7 @@ func Responder(w io.Writer, form string, res *matchers.Result, asOf string) erro
 		Moments: chronology(d), Missing: len(grouped(d.Coverage.Gaps)),
 	}
 	for _, v := range verdicts {
-		s := section{Verdict: v, Meaning: meaning[v]}
+		s := section{Verdict: v, Meaning: d.meaning(v)}
 		for i := range d.Findings {
 			if d.Findings[i].Verdict == v {
 				s.Findings = append(s.Findings, d.Findings[i])

@@ -99,7 +99,11 @@ func (s *SourceWriter) setting(x *Setting) error {
 
 // request stores a request.
 func (s *SourceWriter) request(r *Request) error {
-	node, err := s.name(r.Node)
+	name := s.name
+	if r.Gateway && r.Node.Kind == Client {
+		name = s.w.subject // where the gateway sent it: not who spoke
+	}
+	node, err := name(r.Node)
 	if err != nil {
 		return err
 	}

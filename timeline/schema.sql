@@ -241,6 +241,15 @@ JOIN item i ON i.id = b.item
 JOIN artifact a ON a.id = i.artifact
 JOIN path p ON p.id = e.path;
 
+-- What inference engines are set to, one row each.
+CREATE VIEW settings AS
+SELECT strftime('%Y-%m-%dT%H:%M:%SZ', x.t0 / 1000000000, 'unixepoch') AS "from",
+       u.kind || ':' || u.name AS subject, x.name AS setting, x.value, p.text AS path, x.line, x.excerpt AS text, s.sha256 AS source
+FROM setting x
+JOIN source s ON s.id = x.source AND s.complete = 1
+JOIN subject u ON u.id = x.subject
+JOIN path p ON p.id = x.path;
+
 -- Requests to inference engines, one row each.
 CREATE VIEW requests AS
 SELECT strftime('%Y-%m-%dT%H:%M:%SZ', r.t0 / 1000000000, 'unixepoch') AS "from",
