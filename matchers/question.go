@@ -23,7 +23,7 @@ type question struct {
 	indicators map[string][]*Indicator            // by type
 	topics     map[string]map[timeline.Topic]bool // what evidence speaks of a channel
 	ecosystems map[string]string                  // purl type → a channel that serves it
-	vendors    map[*Indicator]*Vendor // whose domain an indicator is
+	vendors    map[*Indicator]*Vendor             // whose domain an indicator is
 	mirrors    []timeline.Mirror
 	several    bool // sources give different windows: say whose one it is
 }
