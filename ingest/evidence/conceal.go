@@ -82,7 +82,7 @@ func hidesInQualifiers(purl string) bool {
 // "token" and "key" rightly, so in what can be a name only what looks like a
 // secret by itself is one. A package of such a name is kept as its ecosystem.
 func concealArtifact(a string) string {
-	if len(a) < minSecret {
+	if len(a) < minSecret || harmless(a) {
 		return a
 	}
 	var kept string

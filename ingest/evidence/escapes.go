@@ -67,11 +67,8 @@ func withoutColours(s string) string {
 		if s[i] != '[' {
 			continue
 		}
-		end := i + 1
-		for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] == ';') {
-			end++
-		}
-		if end == len(s) || s[end] != 'm' && s[end] != 'K' {
+		n := colourLen(s[i:])
+		if n == 0 {
 			continue
 		}
 		from := i
@@ -82,13 +79,25 @@ func withoutColours(s string) string {
 			}
 		}
 		b.WriteString(s[done:from])
-		done, i = end+1, end
+		done, i = i+n, i+n-1
 	}
 	if done == 0 {
 		return s
 	}
 	b.WriteString(s[done:])
 	return b.String()
+}
+
+// colourLen returns the length of "[1;31m" at the start of s, 0 for none.
+func colourLen(s string) int {
+	n := 1
+	for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == ';') {
+		n++
+	}
+	if n == len(s) || s[n] != 'm' && s[n] != 'K' {
+		return 0
+	}
+	return n + 1
 }
 
 // escapeMarks are ways to write the escape byte in print: a terminal's, a shell's,

@@ -16,7 +16,11 @@ const maxExcerpt = 400
 // characters, and redacted.
 func Excerpt(text []byte) string {
 	if len(text) <= maxExcerpt {
-		return Redact(Clean(string(text)))
+		s := string(text)
+		if harmless(s) {
+			return s
+		}
+		return Redact(Clean(s))
 	}
 	// A secret must not escape because it was cut in two: redact first, and keep
 	// nothing of a word that is cut.
@@ -69,7 +73,12 @@ const maxViews = 3
 // so nothing that is stored, printed or logged holds one; only names of
 // secrets are kept. A secret that shows only once URL or JSON escapes are
 // undone is hidden too: the text is then kept without those escapes.
-func Redact(s string) string { return redactAll(s, suspect) }
+func Redact(s string) string {
+	if harmless(s) {
+		return s
+	}
+	return redactAll(s, suspect)
+}
 
 func redactAll(s string, of func(string) suspicion) string {
 	// A value may be coloured in the middle.
@@ -102,11 +111,22 @@ var quotedColour = regexp.MustCompile(`\\+(?:u001[bB]|x1[bB]|033|e)\[[0-9;]*[A-Z
 
 // unescape undoes one layer of URL and JSON escapes; what is none stays.
 func unescape(s string) string {
-	if strings.IndexByte(s, '%') < 0 && strings.IndexByte(s, '\\') < 0 {
-		return s
+	first := 0
+	for n := 0; n == 0 && first < len(s); {
+		if _, n = escaped(s[first:]); n == 0 {
+			first++
+		}
+	}
+	if first == len(s) {
+		if strings.IndexByte(s, '%') < 0 && strings.IndexByte(s, '\\') < 0 {
+			return s
+		}
+		return Clean(s)
 	}
 	var b strings.Builder
-	for i := 0; i < len(s); {
+	b.Grow(len(s))
+	b.WriteString(s[:first])
+	for i := first; i < len(s); {
 		r, n := escaped(s[i:])
 		if n == 0 {
 			b.WriteByte(s[i])

@@ -30,6 +30,8 @@ var secrets = map[string]string{
 	"machine git.acme.example login me password hunter2":                    "machine git.acme.example login me password [redacted]",
 	"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08":      "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 	"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj":      "[redacted]",
+	`10.4.1.9 - - [21/Oct/2026:14:18:14 +0000] "GET /v2/acme%2Fapi/x HTTP/1.1" 200 5 "-" "pip/26 {\x22ci\x22:true}"`: `10.4.1.9 - - [21/Oct/2026:14:18:14 +0000] "GET /v2/acme%2Fapi/x HTTP/1.1" 200 5 "-" "pip/26 {\x22ci\x22:true}"`,
+	`{\x22token\x22:\x22abcdefgh\x22} \x1b[31mpassword\x1b[0m=hunter2`:                                               `{\x22token\x22:\x22abcdefgh\x22} password=[redacted]`,
 	"token: ***":                   "token: ***",
 	"--build-arg PIP_TOKEN=$TOKEN": "--build-arg PIP_TOKEN=$TOKEN",
 	"pypi-AgEIcHlwaS5vcmcCJDAwMDAwMDAwLTAwMDAtMDAwMC0wMDAw":                "[redacted]",

@@ -1,6 +1,9 @@
 package evidence
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // seconds holds for each first byte of a mention the second bytes that are
 // possible, by their last five bits: few bytes of a text pass.
@@ -13,27 +16,76 @@ var seconds = func() (table [128]uint32) {
 	return table
 }()
 
+// odd are the bytes of which harmless does not know what they stand for.
+var odd = func() (table [256]bool) {
+	for c := range table {
+		table[c] = c < ' ' || c >= 0x7f || c == '+'
+	}
+	return table
+}()
+
+// harmless reports whether a text is kept as it is: it has nothing that Clean
+// drops, no mention, no escape and no user of a URL. It is quick, and mostly
+// right: what it does not know goes through all of Redact.
+func harmless(s string) bool {
+	at := false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case odd[c]:
+			return false
+		case c == '@':
+			at = true
+		case c == '[' && colourLen(s[i:]) > 0:
+			return false
+		case c == '%':
+			if _, n := escaped(s[i:]); n > 0 {
+				return false
+			}
+		case c == '\\': // nginx writes a quote as \x22, a colour begins with \x1b
+			if i+2 >= len(s) || s[i+1] != 'x' || s[i+2] != '2' {
+				return false
+			}
+		default:
+			if mentioned(s, i, 0) != 0 {
+				return false
+			}
+		}
+	}
+	if at && (strings.Contains(s, "://") || strings.IndexByte(s, '(') >= 0) {
+		return false
+	}
+	return !keyLine(s)
+}
+
+// mentioned says which patterns the mentions that begin at s[i] raise, apart
+// from those that are known.
+func mentioned(s string, i int, known suspicion) (found suspicion) {
+	c := s[i]
+	if c >= 'A' && c <= 'Z' {
+		c |= 0x20
+	}
+	if i+1 == len(s) || seconds[c]>>(s[i+1]&31)&1 == 0 {
+		return 0
+	}
+	for _, m := range mentions[c] {
+		if rest := s[i:]; (known|found)&m.of == 0 && len(rest) >= len(m.word) && strings.EqualFold(rest[:len(m.word)], m.word) && m.likely(s, i) {
+			found |= m.of
+		}
+	}
+	return found
+}
+
 // suspect looks for the mentions in a text. A text that is not ASCII may spell
 // them in other letters, and is suspected of everything. Package names are full
 // of "key" and "token", and words end in "sk-": where what stands around a
 // mention shows that no pattern matches, none is tried.
 func suspect(s string) (found suspicion) {
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= 0x80 {
+		if s[i] >= utf8.RuneSelf {
 			return suspectAll
 		}
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		if i+1 == len(s) || seconds[c]>>(s[i+1]&31)&1 == 0 {
-			continue
-		}
-		for _, m := range mentions[c] {
-			if rest := s[i:]; found&m.of == 0 && len(rest) >= len(m.word) && strings.EqualFold(rest[:len(m.word)], m.word) && m.likely(s, i) {
-				found |= m.of
-			}
-		}
+		found |= mentioned(s, i, found)
 	}
 	return found
 }
