@@ -19,6 +19,10 @@ func PURL(kind, namespace, name, version string) string {
 	case "github":
 		namespace, name = strings.ToLower(namespace), strings.ToLower(name)
 	}
+	name, version = escapePURL(name), escapePURL(version)
+	if namespace == "" && version != "" {
+		return "pkg:" + kind + "/" + name + "@" + version
+	}
 	var b strings.Builder
 	b.WriteString("pkg:" + kind + "/")
 	if namespace != "" {
@@ -26,9 +30,9 @@ func PURL(kind, namespace, name, version string) string {
 			b.WriteString(escapePURL(part) + "/")
 		}
 	}
-	b.WriteString(escapePURL(name))
+	b.WriteString(name)
 	if version != "" {
-		b.WriteString("@" + escapePURL(version))
+		b.WriteString("@" + version)
 	}
 	return b.String()
 }
@@ -36,18 +40,35 @@ func PURL(kind, namespace, name, version string) string {
 // escapePURL percent-encodes what the purl specification asks for, colon and
 // plus left as they are: both are common in versions and harmless.
 func escapePURL(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~:+!", r)
+	i := 0
+	for i < len(s) && purlByte(s[i]) {
+		i++
 	}
-	if !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+	if i == len(s) {
 		return s
 	}
 	return strings.NewReplacer("%2B", "+", "%3A", ":", "%21", "!", "+", "%20").Replace(url.QueryEscape(s))
 }
 
+func purlByte(c byte) bool {
+	switch c {
+	case '-', '.', '_', '~', ':', '+', '!':
+		return true
+	}
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
 // NormalizePyPI is PEP 503: lower case, runs of - _ . become one hyphen, so
 // LiteLLM is litellm, but lite_llm is lite-llm, another project.
 func NormalizePyPI(name string) string {
+	normal := true
+	for i := 0; i < len(name) && normal; i++ {
+		c := name[i]
+		normal = c != '_' && c != '.' && (c < 'A' || c > 'Z') && (c != '-' || i+1 == len(name) || name[i+1] != '-')
+	}
+	if normal {
+		return name
+	}
 	b := make([]byte, 0, len(name))
 	for i := 0; i < len(name); i++ {
 		c := name[i]

@@ -106,8 +106,18 @@ func allDigits(s string) bool {
 
 // dotted reports whether s is a release of two numbers or more, such as 1.0.
 func dotted(s string) bool {
-	first, rest, ok := strings.Cut(s, ".")
-	return ok && allDigits(first) && allDigits(strings.ReplaceAll(rest, ".", ""))
+	dots, digits := 0, 0 // digits behind the first dot
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '.':
+			dots++
+		case !isDigit(s[i]):
+			return false
+		case dots > 0:
+			digits++
+		}
+	}
+	return dots > 0 && digits > 0 && s[0] != '.'
 }
 
 // IsDistName reports whether s can be the name of a Python project (PEP 508).

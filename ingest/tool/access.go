@@ -79,6 +79,8 @@ type request struct {
 	status      int
 	size        int64 // bytes of the answer's body, -1 when not logged
 	span        timeline.Span
+	date        []byte // when span is not read yet: the time as written,
+	moment      evidence.Moment
 	host        []byte // the name that the client asked for, when logged
 	contentType []byte
 	logrus      bool
@@ -104,11 +106,11 @@ func (a *access) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	case 't':
 		if is, whole := r.logrusLine(text, o); is && !whole {
 			return evidence.Done
-		} else if !is && !r.combined(text, o) {
+		} else if !is && !r.combined(text) {
 			return evidence.Miss
 		}
 	default:
-		if !r.combined(text, o) {
+		if !r.combined(text) {
 			return evidence.Miss
 		}
 	}
@@ -122,14 +124,14 @@ func (a *access) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 //
 // with a virtual host in front or without the client; what follows the size is
 // not needed. Nexus puts the request's size before that of the answer.
-func (r *request) combined(text []byte, o *evidence.Out) bool {
+func (r *request) combined(text []byte) bool {
 	open := 0
 	if text[0] != '[' {
 		// The column before the user is an identity that nobody asks for.
 		if open = bytes.IndexByte(text[:min(len(text), 512)], '['); open < 0 || !bytes.Contains(text[:open], []byte("- ")) {
 			return false
 		}
-		if !r.who(bytes.Fields(text[:open])) {
+		if !r.who(text[:open]) {
 			return false
 		}
 	}
@@ -137,9 +139,10 @@ func (r *request) combined(text []byte, o *evidence.Out) bool {
 	if !ok || len(date) > 40 {
 		return false
 	}
-	if r.span, ok = accessTime(date, &o.Times); !ok {
+	if r.moment, ok = accessTime(date); !ok {
 		return false
 	}
+	r.date = date
 	end := 0
 	for end < len(rest) && rest[end] != '"' {
 		if rest[end] == '\\' {
@@ -168,22 +171,29 @@ func (r *request) combined(text []byte, o *evidence.Out) bool {
 }
 
 // who takes the columns before the date: [virtual host] client identity user.
-func (r *request) who(w [][]byte) bool {
-	if n := len(w); n == 4 {
-		w = w[1:]
-	} else if n == 2 {
-		w = append([][]byte{[]byte("-")}, w...) // the client was left out
-	} else if n != 3 {
-		return false
+// The client may be left out.
+func (r *request) who(text []byte) bool {
+	var w [5][]byte
+	n := 0
+	for text = evidence.TrimIndent(text); len(text) > 0; text = evidence.TrimIndent(text) {
+		if n == len(w) {
+			return false
+		}
+		i := 0
+		for i < len(text) && text[i] != ' ' && text[i] != '\t' {
+			i++
+		}
+		w[n], text = text[:i], text[i:]
+		n++
 	}
-	if string(w[1]) != "-" {
+	if n < 2 || n > 4 || string(w[n-2]) != "-" {
 		return false
 	}
 	switch {
-	case string(w[0]) != "-":
-		r.client = w[0]
-	case string(w[2]) != "-":
-		r.client = w[2]
+	case n > 2 && string(w[n-3]) != "-":
+		r.client = w[n-3]
+	case string(w[n-1]) != "-":
+		r.client = w[n-1]
 	}
 	return true
 }
@@ -214,40 +224,34 @@ func length(b []byte) int64 {
 
 // accessTime reads "21/Oct/2026:12:10:03 +0000", the same with a blank and
 // without a zone as Python's servers write it, and ISO 8601.
-func accessTime(b []byte, t *evidence.Times) (timeline.Span, bool) {
-	if m, n := evidence.ParseISO(b); n > 0 && n == len(b) {
-		return m.Span(string(b), t), true
+func accessTime(b []byte) (m evidence.Moment, ok bool) {
+	if len(b) < 20 || b[2] != '/' {
+		m, n := evidence.ParseISO(b)
+		return m, n > 0 && n == len(b)
 	}
-	if len(b) < 20 || b[2] != '/' || b[6] != '/' || b[11] != ':' && b[11] != ' ' || b[14] != ':' || b[17] != ':' {
-		return timeline.Span{}, false
+	if b[6] != '/' || b[11] != ':' && b[11] != ' ' || b[14] != ':' || b[17] != ':' {
+		return m, false
 	}
-	m := evidence.Moment{Month: evidence.Month(b[3:6]), Resolution: time.Second}
-	for _, f := range []struct {
-		field    *int
-		from, to int
-	}{{&m.Day, 0, 2}, {&m.Year, 7, 11}, {&m.Hour, 12, 14}, {&m.Minute, 15, 17}, {&m.Sec, 18, 20}} {
-		n := length(b[f.from:f.to])
-		if n < 0 {
-			return timeline.Span{}, false
-		}
-		*f.field = int(n)
+	day, year, hour, minute, sec := length(b[:2]), length(b[7:11]), length(b[12:14]), length(b[15:17]), length(b[18:20])
+	m = evidence.Moment{
+		Year: int(year), Month: evidence.Month(b[3:6]), Day: int(day), Hour: int(hour), Minute: int(minute), Sec: int(sec), Resolution: time.Second,
 	}
-	if m.Month == 0 || m.Day == 0 || m.Day > 31 || m.Hour > 23 || m.Minute > 59 || m.Sec > 60 || m.Year == 0 {
-		return timeline.Span{}, false
+	if m.Month == 0 || day < 1 || day > 31 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || sec < 0 || sec > 60 || year < 1 {
+		return m, false
 	}
-	if zone := b[20:]; len(zone) == 6 && zone[0] == ' ' && (zone[1] == '+' || zone[1] == '-') {
-		hours, minutes := length(zone[2:4]), length(zone[4:6])
-		if hours < 0 || minutes < 0 {
-			return timeline.Span{}, false
-		}
-		m.Offset, m.HasOffset = time.Duration(hours)*time.Hour+time.Duration(minutes)*time.Minute, true
-		if zone[1] == '-' {
-			m.Offset = -m.Offset
-		}
-	} else if len(zone) > 0 {
-		return timeline.Span{}, false
+	zone := b[20:]
+	if len(zone) == 0 {
+		return m, true
 	}
-	return m.Span(string(b), t), true
+	if len(zone) != 6 || zone[0] != ' ' || zone[1] != '+' && zone[1] != '-' {
+		return m, false
+	}
+	hours, minutes := length(zone[2:4]), length(zone[4:6])
+	m.Offset, m.HasOffset = time.Duration(hours)*time.Hour+time.Duration(minutes)*time.Minute, true
+	if zone[1] == '-' {
+		m.Offset = -m.Offset
+	}
+	return m, hours >= 0 && minutes >= 0
 }
 
 // subject is the client of a request; where the line names none, that of the
@@ -274,8 +278,11 @@ func (a *access) request(r *request, o *evidence.Out) {
 	if i := bytes.IndexAny(path, "?#"); i >= 0 {
 		path = path[:i]
 	}
-	if len(path) == 0 || path[0] != '/' {
+	if len(path) == 0 || path[0] != '/' || !serves(path) {
 		return
+	}
+	if r.date != nil {
+		r.span = r.moment.Span(string(r.date), &o.Times)
 	}
 	if i := bytes.Index(path, []byte("/v2/")); i >= 0 {
 		if a.manifests.request(r, path[i+4:], o) {
@@ -283,6 +290,17 @@ func (a *access) request(r *request, o *evidence.Out) {
 		}
 	}
 	a.files.request(r, string(path), o)
+}
+
+// serves reports whether a path can be one of a registry or a package index: a
+// manifest or a blob, a file with a dash and a dot in its name, a page.
+func serves(path []byte) bool {
+	file := path[bytes.LastIndexByte(path, '/')+1:]
+	if bytes.IndexByte(file, '-') >= 0 && bytes.IndexByte(file, '.') >= 0 || bytes.IndexByte(file, '%') >= 0 {
+		return true
+	}
+	return bytes.Contains(path, []byte("/manifests/")) || bytes.Contains(path, []byte("/blobs/")) ||
+		bytes.Contains(path, []byte("simple/")) || bytes.Contains(path, []byte("/json"))
 }
 
 // End settles what waited for a later line.

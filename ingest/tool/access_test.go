@@ -2,8 +2,6 @@ package tool
 
 import (
 	"testing"
-
-	"pulltrail/ingest/evidence"
 )
 
 func TestPackagePath(t *testing.T) {
@@ -30,6 +28,9 @@ func TestPackagePath(t *testing.T) {
 		"/acme/app/-/archive/app-main.tgz":               {"", none},
 	} {
 		item, kind := packagePath(path)
+		if kind != none && !serves([]byte(path)) {
+			t.Errorf("%s is passed over", path)
+		}
 		if kind != want.kind || item.Artifact != want.artifact {
 			t.Errorf("%s: %s %d", path, item.Artifact, kind)
 		}
@@ -50,7 +51,7 @@ func TestNotCombined(t *testing.T) {
 		`10.0.0.1 - - [`, `[`, `- `, `10`,
 	} {
 		var r request
-		if r.combined([]byte(line), &evidence.Out{}) {
+		if r.combined([]byte(line)) {
 			t.Errorf("%q was read as %s %s %d", line, r.method, r.uri, r.status)
 		}
 	}
