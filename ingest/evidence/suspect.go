@@ -19,7 +19,7 @@ var seconds = func() (table [128]uint32) {
 // odd are the bytes of which harmless does not know what they stand for.
 var odd = func() (table [256]bool) {
 	for c := range table {
-		table[c] = c < ' ' || c >= 0x7f || c == '+'
+		table[c] = c < ' ' || c >= 0x7f
 	}
 	return table
 }()
@@ -38,6 +38,10 @@ func harmless(s string) bool {
 			at = true
 		case c == '[' && colourLen(s[i:]) > 0:
 			return false
+		case c == '+': // a blank in a query; before a zone it stands behind a blank anyway
+			if i == 0 || s[i-1] != ' ' || i+1 == len(s) || !isDigit(s[i+1]) {
+				return false
+			}
 		case c == '%':
 			if _, n := escaped(s[i:]); n > 0 {
 				return false
