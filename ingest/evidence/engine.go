@@ -19,12 +19,23 @@ type Tooling struct {
 // by all workers and never changes.
 type Machine struct {
 	frames  []Format
-	first   [256][]int // frames by the first byte of a line
+	first   [256][]probe // frames by the first byte of a line
 	tools   []Tooling
 	starts  [1 << 16][]start // tools by the first two bytes of a line
 	records recordTable
 	command []int // tools that read echoed commands
 	asks    func(command string) []timeline.Item
+}
+
+// probe is a frame that may know a line by its first byte.
+type probe struct {
+	frame int
+	looks func(text []byte) bool
+}
+
+// fits reports whether the frame may want a line of s.
+func (p *probe) fits(text []byte, s *Stream) bool {
+	return p.looks == nil || s.watch&(1<<p.frame) != 0 || p.looks(text)
 }
 
 // start is a word that lines of a tool start with.
@@ -46,7 +57,7 @@ func NewMachine(formats []Format) *Machine {
 		switch f.Shape {
 		case FrameShape:
 			for i := range len(f.First) {
-				m.first[f.First[i]] = append(m.first[f.First[i]], len(m.frames))
+				m.first[f.First[i]] = append(m.first[f.First[i]], probe{len(m.frames), f.Looks})
 			}
 			m.frames = append(m.frames, f)
 		case ToolShape:
@@ -106,7 +117,9 @@ func (r *Reading) Claimed(name string, h *Head) {
 			if s, ok := p.(Starter); ok {
 				s.Start(h, r.root, &r.Out)
 			}
-			r.skimmer, _ = p.(Skimmer)
+			if f.Cuts && !f.Common {
+				r.skimmer, _ = p.(Skimmer)
+			}
 		}
 	}
 }
@@ -165,8 +178,10 @@ func (r *Reading) dispatch(l *Line, s *Stream, depth int) {
 				return
 			}
 		}
-		for _, i := range r.machine.first[l.Text[0]] {
-			if s.frames&(1<<i) == 0 && !(depth == 0 && i == r.claimed-1) && (s.watch&(1<<i) != 0 || r.machine.frames[i].fits(l.Text)) && r.peel(i, l, s, depth) {
+		probes := r.machine.first[l.Text[0]]
+		for k := range probes {
+			i := probes[k].frame
+			if s.frames&(1<<i) == 0 && !(depth == 0 && i == r.claimed-1) && probes[k].fits(l.Text, s) && r.peel(i, l, s, depth) {
 				return
 			}
 		}

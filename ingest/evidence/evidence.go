@@ -53,15 +53,14 @@ type Starter interface {
 	Start(h *Head, s *Stream, o *Out)
 }
 
-// Skimmer is a Peeler that can pass over what has nothing to say: most lines of
-// a log are a time and noise.
+// Skimmer is a Peeler that can take its layer off quickly: most lines of a log
+// are a time and noise.
 type Skimmer interface {
-	// Skim returns what is left of a line behind the frame's layer, and the
-	// stream that it belongs to. The stream is nil when the line is more to the
-	// frame than that: nothing has changed then, and the line goes to Peel. It
-	// may go there in any case. s is the root of the source, which the frame
-	// claimed.
-	Skim(text []byte, s *Stream) (rest []byte, child *Stream)
+	// Skim is Peel for a line of which the frame only takes its layer off. It
+	// returns nil when the line may be more to the frame than that: nothing has
+	// changed then, and the line goes to Peel. s is the root of the source, which
+	// the frame claimed.
+	Skim(l *Line, s *Stream) *Stream
 }
 
 // Result is what a tool says of a line.
@@ -149,9 +148,6 @@ type Format struct {
 	Place func(path string) bool
 	Topic timeline.Topic
 }
-
-// fits reports whether a frame may want a line.
-func (f *Format) fits(text []byte) bool { return f.Looks == nil || f.Looks(text) }
 
 // Head is the beginning of a source or archive member.
 type Head struct {

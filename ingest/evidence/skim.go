@@ -3,23 +3,22 @@ package evidence
 // skim passes over a line that no frame and no tool wants; it reports whether
 // the line is done. Nine lines in ten end here.
 func (r *Reading) skim(l *Line) bool {
-	text, s := l.Text, r.root
-	if !l.Flat || s.next != 0 || r.stands != nil {
+	s := r.root
+	if !l.Flat || s.next != 0 {
 		return false
 	}
-	switch {
-	case r.skimmer != nil:
-		if text, s = r.skimmer.Skim(text, s); s == nil || s.next != 0 {
+	depth := 0
+	if r.skimmer != nil {
+		if s = r.skimmer.Skim(l, s); s == nil {
 			return false
 		}
-	case r.claimed > 0:
+		r.marks++
+		depth = 1
+	} else if r.claimed > 0 {
 		return false
 	}
-	if s.more != 0 || s.listen != 0 || s.watch != 0 || r.machine.wanted(text, s) {
-		return false
-	}
-	if r.skimmer != nil && !r.machine.frames[r.claimed-1].Common {
-		r.marks++ // the frame knew it
+	if s.next|s.more != 0 || s.listen != 0 || r.stands != nil || r.machine.wanted(l.Text, s) {
+		r.dispatch(l, s, depth)
 	}
 	return true
 }
@@ -29,8 +28,9 @@ func (m *Machine) wanted(text []byte, s *Stream) bool {
 	if len(text) == 0 {
 		return false
 	}
-	for _, i := range m.first[text[0]] {
-		if m.frames[i].fits(text) {
+	probes := m.first[text[0]]
+	for i := range probes {
+		if probes[i].fits(text, s) {
 			return true
 		}
 	}

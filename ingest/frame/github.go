@@ -116,31 +116,32 @@ func (g *github) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 		return g.raw(l, s, o)
 	}
 	j := g.of(s, name, o)
-	copy(j.last[:], text)
+	j.take(l, text)
 	if !j.timed {
 		j.timed, j.first = true, j.last
-	}
-	l.Stamp = evidence.Stamp{Text: j.last[:], Read: evidence.ISOStamp}
-	l.Text = text[stampLen:]
-	if len(l.Text) > 0 {
-		l.Text = l.Text[1:]
 	}
 	o.Enter(j.text)
 	return j.line(l, s, o)
 }
 
 // Skim takes the stamp off a line that is none of the runner's own.
-func (g *github) Skim(text []byte, s *evidence.Stream) (rest []byte, child *evidence.Stream) {
+func (g *github) Skim(l *evidence.Line, s *evidence.Stream) *evidence.Stream {
 	j := g.job
-	if g.columns || g.at != s || j == nil || !j.timed || !githubStamp(text) || j.own(text[stampLen:]) {
-		return nil, nil
+	if g.columns || g.at != s || j == nil || !j.timed || !githubStamp(l.Text) || j.own(l.Text[stampLen:]) {
+		return nil
 	}
+	j.take(l, l.Text)
+	return j.text
+}
+
+// take takes the stamp off that text, the rest of a line, begins with.
+func (j *githubJob) take(l *evidence.Line, text []byte) {
 	copy(j.last[:], text)
-	rest = text[stampLen:]
-	if len(rest) > 0 {
-		rest = rest[1:]
+	l.Stamp = evidence.Stamp{Text: j.last[:], Read: evidence.ISOStamp}
+	l.Text = text[stampLen:]
+	if len(l.Text) > 0 {
+		l.Text = l.Text[1:]
 	}
-	return rest, j.text
 }
 
 // raw takes a line without a stamp: values of several lines in with: and env:
