@@ -52,8 +52,9 @@ func (c *containerd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 
 // containerdLine reports whether the line is one of the CRI plugin's.
 func containerdLine(text []byte) bool {
+	message := saying(text)
 	for _, w := range []string{"PullImage ", "Pulled image ", "RunPodSandbox ", "StartContainer ", "StopPodSandbox ", "ImageCreate event "} {
-		if says(text, w) {
+		if says(message, w) {
 			return true
 		}
 	}

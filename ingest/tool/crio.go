@@ -40,7 +40,7 @@ func (c *crio) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if program == "crio" || program == "" {
 		o.SeenFor(o.Subject(), timeline.Images)
 	}
-	if !says(l.Text, "Pull") || !c.line.parse(l.Text) {
+	if !says(saying(l.Text), "Pull") || !c.line.parse(l.Text) {
 		return evidence.Done
 	}
 	msg := string(c.line.msg)

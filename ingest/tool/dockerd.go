@@ -33,13 +33,14 @@ var dockerdWords = []string{"Daemon has completed initialization", "Loading cont
 //
 //	time="2026-10-21T12:44:02.118203913Z" level=info msg="image pulled" digest="sha256:6ec1…" remote="docker.io/library/redis:7.4-alpine"
 func (d *dockerd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	pulled := says(l.Text, "image pulled\"")
+	message := saying(l.Text)
+	pulled := says(message, "image pulled\"")
 	switch program := o.Stream().Program; {
 	case program == "dockerd" || strings.HasSuffix(program, ".dockerd"):
 		d.known = true
 	case program == "":
 		for _, w := range dockerdWords {
-			d.known = d.known || says(l.Text, w)
+			d.known = d.known || says(message, w)
 		}
 	}
 	if !d.known && !pulled {

@@ -109,11 +109,30 @@ func (d *daemonLine) field(key, value []byte) {
 	}
 }
 
-// says reports whether the message of a line starts with words, in either
-// spelling; cheap, before the line is taken apart.
-func says(text []byte, words string) bool {
-	i := bytes.Index(text, []byte(words))
-	return i >= 5 && (string(text[i-5:i]) == `msg="` || i >= 7 && string(text[i-7:i]) == `"msg":"`)
+// saying is the message of a line and what stands behind it, in either
+// spelling, nil when there is none; cheap, before the line is taken apart.
+func saying(text []byte) []byte {
+	i := bytes.Index(text, []byte(`msg`))
+	for i >= 0 {
+		rest := text[i+3:]
+		if bytes.HasPrefix(rest, []byte(`="`)) {
+			return rest[2:]
+		}
+		if i > 0 && text[i-1] == '"' && bytes.HasPrefix(rest, []byte(`":"`)) {
+			return rest[3:]
+		}
+		k := bytes.Index(rest, []byte(`msg`))
+		if k < 0 {
+			break
+		}
+		i += 3 + k
+	}
+	return nil
+}
+
+// says reports whether a message starts with words.
+func says(message []byte, words string) bool {
+	return len(message) >= len(words) && string(message[:len(words)]) == words
 }
 
 // event records an event at the line's own time, which is finer than that of
