@@ -129,12 +129,17 @@ func redact(s string, of suspicion) string {
 	return s
 }
 
+// hasDSN reports whether a text may hold a Go data source.
+func hasDSN(s string) bool {
+	return strings.Contains(s, "@tcp(") || strings.Contains(s, "@unix(") || strings.Contains(s, "@udp(")
+}
+
 func redactUsers(s string) string {
 	if strings.Contains(s, "://") {
 		s = userInfo.ReplaceAllString(s, "${1}"+hidden+"@")
 		s = tokenUser.ReplaceAllString(s, "${1}"+hidden+"${2}")
 	}
-	if strings.Contains(s, "(") {
+	if hasDSN(s) {
 		s = dsnInfo.ReplaceAllString(s, "${1}"+hidden+"${2}")
 	}
 	return s

@@ -56,7 +56,7 @@ func harmless(s string) bool {
 			}
 		}
 	}
-	if at && (strings.Contains(s, "://") || strings.IndexByte(s, '(') >= 0) {
+	if at && (strings.Contains(s, "://") || hasDSN(s)) {
 		return false
 	}
 	return !keyLine(s)

@@ -23,7 +23,10 @@ var CircleCI = evidence.Format{
 			bytes.Contains(h.Bytes, []byte(`"type": "out"`)) || bytes.Contains(h.Bytes, []byte(`"type": "err"`))
 	},
 	First: "{",
-	New:   func() evidence.Peeler { return &circleCI{} },
+	Looks: func(text []byte) bool {
+		return firstKey(text, "message", "time", "type", "truncated", "index", "step", "allocation_id", "exit_code", "bash_command")
+	},
+	New: func() evidence.Peeler { return &circleCI{} },
 }
 
 type circleCI struct {

@@ -25,7 +25,10 @@ var DockerJSON = evidence.Format{
 		return len(line) > 0 && line[0] == '{' && d.parse(line)
 	},
 	First: "{",
-	New:   func() evidence.Peeler { return &dockerJSON{} },
+	Looks: func(text []byte) bool {
+		return firstKey(text, "log", "stream", "source", "time", "container_id", "attrs", "container_name", "partial_message", "partial_id", "partial_ordinal", "partial_last")
+	},
+	New: func() evidence.Peeler { return &dockerJSON{} },
 }
 
 // dockerPiece is where the daemon cuts a line in two; only such a long line
@@ -124,4 +127,17 @@ func (d *dockerJSON) End(o *evidence.Out) {
 	if d.parts.open() {
 		o.Cut("the log ends inside a line")
 	}
+}
+
+// firstKey reports whether the first name in a JSON object is one of some: the
+// frames that know all names of their objects look no further at others.
+func firstKey(object []byte, names ...string) bool {
+	f := evidence.JSONFields(object)
+	f.Next()
+	for _, n := range names {
+		if string(f.Key) == n {
+			return true
+		}
+	}
+	return false
 }

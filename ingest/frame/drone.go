@@ -20,7 +20,10 @@ var Drone = evidence.Format{
 	Sample: "written by hand after the documentation",
 	Fields: [][]string{{"pos", "out", "time"}, {"pos", "out"}, {"line", "data", "time"}, {"line", "data", "step_id"}, {"proc", "pos", "out"}},
 	First:  "{",
-	New:    func() evidence.Peeler { return &drone{} },
+	Looks: func(text []byte) bool {
+		return firstKey(text, "out", "data", "time", "pos", "line", "step_id", "proc", "id", "type")
+	},
+	New: func() evidence.Peeler { return &drone{} },
 }
 
 type drone struct {

@@ -28,6 +28,7 @@ var BuildKitJSON = evidence.Format{
 		return bytes.Contains(h.Bytes, []byte(`"vertexes":[{"digest":"sha256:`)) || bytes.Contains(h.Bytes, []byte(`"vertex":"sha256:`))
 	},
 	First: "{",
+	Looks: func(text []byte) bool { return firstKey(text, "vertexes", "statuses", "logs", "warnings") },
 	New:   func() evidence.Peeler { return &rawJSON{numbers: map[string]*vertex{}} },
 }
 
