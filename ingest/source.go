@@ -323,7 +323,7 @@ func (s *source) feed(l *log, d *decoded, from *metered) error {
 	half := false
 	for {
 		tooLong, err := in.read(&line)
-		if errors.Is(err, io.EOF) {
+		if err != nil && errors.Is(err, io.EOF) {
 			break
 		}
 		switch {

@@ -47,7 +47,10 @@ type start struct {
 
 // fits reports whether a tool may want a line of s.
 func (c *start) fits(text []byte, s *Stream) bool {
-	return bytes.HasPrefix(text[2:], c.rest) && (c.looks == nil || s.parsers != nil && s.parsers[c.tool] != nil || c.looks(text))
+	if len(c.rest) > 0 && (len(text) == 2 || text[2] != c.rest[0] || !bytes.HasPrefix(text[2:], c.rest)) {
+		return false
+	}
+	return c.looks == nil || s.parsers != nil && s.parsers[c.tool] != nil || c.looks(text)
 }
 
 // NewMachine makes the frames and tools among the formats ready.
