@@ -21,7 +21,8 @@ type Machine struct {
 	frames  []Format
 	first   [256][]probe // frames by the first byte of a line
 	tools   []Tooling
-	starts  [1 << 16][]start // tools by the first two bytes of a line
+	words   [1 << 16]uint16 // by the first two bytes of a line, where in starts
+	starts  [][]start       // the tools that may know it; the first is nobody
 	records recordTable
 	command []int // tools that read echoed commands
 	asks    func(command string) []timeline.Item
@@ -55,7 +56,7 @@ func (c *start) fits(text []byte, s *Stream) bool {
 
 // NewMachine makes the frames and tools among the formats ready.
 func NewMachine(formats []Format) *Machine {
-	m := &Machine{}
+	m := &Machine{starts: [][]start{nil}}
 	for _, f := range formats {
 		switch f.Shape {
 		case FrameShape:
@@ -66,7 +67,12 @@ func NewMachine(formats []Format) *Machine {
 		case ToolShape:
 			for _, w := range f.Starts {
 				key := int(w[0])<<8 | int(w[1])
-				m.starts[key] = append(m.starts[key], start{[]byte(w[2:]), f.Looks, len(m.tools)})
+				if m.words[key] == 0 {
+					m.words[key] = uint16(len(m.starts))
+					m.starts = append(m.starts, nil)
+				}
+				at := &m.starts[m.words[key]]
+				*at = append(*at, start{[]byte(w[2:]), f.Looks, len(m.tools)})
 			}
 			m.records.add(&f, len(m.tools))
 			if f.Commands {
@@ -294,7 +300,7 @@ func (r *Reading) tool(l *Line, s *Stream) {
 		return
 	}
 	asked := uint64(0)
-	words := r.machine.starts[int(text[0])<<8|int(text[1])]
+	words := r.machine.known(text)
 	for i := range words {
 		if c := &words[i]; asked&(1<<c.tool) == 0 && c.fits(text, s) {
 			asked |= 1 << c.tool

@@ -41,13 +41,19 @@ func (m *Machine) wanted(text []byte, s *Stream) bool {
 	if text[0] == '{' {
 		return true
 	}
-	words := m.starts[int(text[0])<<8|int(text[1])]
+	words := m.known(text)
 	for i := range words {
 		if words[i].fits(text, s) {
 			return true
 		}
 	}
 	return false
+}
+
+// known returns the words of tools that start with the first two bytes of a
+// text.
+func (m *Machine) known(text []byte) []start {
+	return m.starts[m.words[int(text[0])<<8|int(text[1])]]
 }
 
 // TrimIndent drops the blanks and tabs that a line begins with.

@@ -25,8 +25,12 @@ var PodPrefix = evidence.Format{
 		return n > 0
 	},
 	First: "[",
-	Cuts:  true,
-	New:   func() evidence.Peeler { return podPrefixed{} },
+	Looks: func(text []byte) bool {
+		head := text[:min(len(text), 600)]
+		return len(text) > 4 && text[1] >= '-' && bytes.IndexByte(head, ']') > 4 && (string(text[1:5]) == "pod/" || bytes.Contains(head, []byte(" : ")))
+	},
+	Cuts: true,
+	New:  func() evidence.Peeler { return podPrefixed{} },
 }
 
 type podPrefixed struct{}
