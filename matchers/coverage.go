@@ -15,35 +15,47 @@ type covers struct {
 	m      *matching
 	rows   map[timeline.Subject][]timeline.CoverageRow
 	had    map[string]map[string]bool // host → channels that the inventory states, nil: not stated
-	named  map[timeline.Subject]bool  // subjects that some source speaks of
-	logs   map[string]bool            // attempts of which some log was read
 	lists  map[string]bool            // attempts whose jobs a record lists
 	claims map[string]bool            // what --subject said of sources
-	gaps   []Gap
+
+	quiet map[string]*Finding // answers of subjects of which nothing was said, by what was seen of them
+	key   []byte
+	said  []seen
+
+	archives bool // one of them said that it is of a job or attempt
+	gaps     []Gap
 }
 
 func newCovers(m *matching) *covers {
 	c := &covers{
 		m: m, rows: map[timeline.Subject][]timeline.CoverageRow{},
-		named: map[timeline.Subject]bool{}, logs: map[string]bool{}, lists: map[string]bool{}, claims: map[string]bool{},
-	}
-	for _, s := range m.r.subjects {
-		c.named[s] = true
-		if attempt, _, ok := strings.Cut(s.ID, "/jobs/"); ok && s.Kind == timeline.Job {
-			c.logs[attempt] = true
-		}
+		lists: map[string]bool{}, claims: map[string]bool{}, quiet: map[string]*Finding{},
 	}
 	for _, src := range m.r.sources {
 		c.claims[src.Claim] = true
+		c.archives = c.archives || strings.HasPrefix(src.Claim, "job:")
 	}
-	for _, row := range m.r.coverage {
-		if m.bySource[row.Source].State == timeline.Read {
-			c.rows[row.Subject] = append(c.rows[row.Subject], row)
+	for all := m.r.coverage; len(all) > 0; {
+		n := 1
+		for n < len(all) && all[n].Subject == all[0].Subject {
+			n++
 		}
+		c.rows[all[0].Subject] = m.trusted(all[:n:n])
+		all = all[n:]
 	}
 	c.had = c.stated()
 	c.expected()
 	return c
+}
+
+// trusted are the rows of sources that were read whole, in order.
+func (m *matching) trusted(rows []timeline.CoverageRow) []timeline.CoverageRow {
+	cut := func(r timeline.CoverageRow) bool { return m.bySource[r.Source].State != timeline.Read }
+	if slices.ContainsFunc(rows, cut) {
+		rows = slices.DeleteFunc(slices.Clone(rows), cut)
+	}
+	slices.SortStableFunc(rows, compareCoverage)
+	return rows
 }
 
 // expected compares what records say must exist with what was read.
@@ -90,7 +102,7 @@ func (c *covers) expected() {
 			reason, fix = "cut", fmt.Sprintf("the record lists %d jobs of this name: fetch the log of each", twins[s])
 		case c.whole(s, timeline.Always()) > 0:
 			reason, fix = "cut", "look whose log was read: it is of another time than the record says"
-		case len(a.judged) > 0 || c.named[s]:
+		case len(a.judged) > 0 || c.m.named(s):
 			reason, fix = "cut", "fetch the whole log: its start or end mark was not seen"
 		}
 		c.gaps = append(c.gaps, Gap{Subject: s.String(), Channel: x.Channel, Source: x.Path, Reason: reason, Detail: x.Detail, Fix: fix})
@@ -98,17 +110,21 @@ func (c *covers) expected() {
 	c.unrecorded(needed)
 }
 
-// runNames maps run ids to the repositories that run records name.
+// runNames maps run ids to the repositories that run records name, where some
+// record does not say which.
 func (c *covers) runNames() map[string]string {
 	names := map[string]string{}
+	if !slices.ContainsFunc(c.m.r.expected, func(x timeline.ExpectedRow) bool { return strings.HasPrefix(x.Subject.ID, nameless) }) {
+		return names
+	}
 	note := func(id string) {
 		if repo, rest, ok := strings.Cut(strings.TrimPrefix(id, "github:"), "/runs/"); ok && repo != "*" {
 			run, _, _ := strings.Cut(rest, "/")
 			names[run] = repo
 		}
 	}
-	for _, x := range c.m.r.expected {
-		note(x.Subject.ID)
+	for i := range c.m.r.expected {
+		note(c.m.r.expected[i].Subject.ID)
 	}
 	for s := range c.m.about {
 		if s.Kind == timeline.Job && strings.HasPrefix(s.ID, "github:") {
@@ -118,9 +134,12 @@ func (c *covers) runNames() map[string]string {
 	return names
 }
 
+// nameless begins the id of a job record that names only its run.
+const nameless = "github:*/runs/"
+
 // resolveRun fills in the repository of a job record that names only its run.
 func resolveRun(id string, runs map[string]string) string {
-	rest, ok := strings.CutPrefix(id, "github:*/runs/")
+	rest, ok := strings.CutPrefix(id, nameless)
 	if !ok {
 		return id
 	}
@@ -139,7 +158,7 @@ func (c *covers) attempt(s timeline.Subject, x *timeline.ExpectedRow) {
 			Subject: s.String(), Source: x.Path, Reason: x.Reason, Detail: x.Detail,
 			Fix: refusalFix(x.Reason, "treat its jobs as possible"),
 		})
-	case !c.logs[s.ID]:
+	case !c.m.hasJobs(s.ID):
 		c.gaps = append(c.gaps, Gap{
 			Subject: s.String(), Source: x.Path, Reason: "missing", Detail: x.Detail,
 			Fix: "fetch the log archive of this attempt and ingest it with --subject " + s.String(),
@@ -156,6 +175,9 @@ func (c *covers) attempt(s timeline.Subject, x *timeline.ExpectedRow) {
 // archive: without it, earlier attempts and other jobs are not known.
 func (c *covers) unrecorded(needed map[string]bool) {
 	missing := map[string]bool{}
+	if !c.archives {
+		return
+	}
 	for s := range c.m.about {
 		if s.Kind != timeline.Job || !strings.HasPrefix(s.ID, "github:") {
 			continue
@@ -183,14 +205,16 @@ func (c *covers) fromArchive(s timeline.Subject) bool {
 // twins counts the jobs that records list by their names: a run may have two of
 // one name, which is one subject with two logs.
 func (c *covers) twins(runs map[string]string) map[timeline.Subject]int {
-	counts, seen := map[timeline.Subject]int{}, map[timeline.Subject]map[string]bool{}
-	for _, x := range c.m.r.expected {
+	type twin struct {
+		timeline.Subject
+		detail string
+	}
+	counts, seen := map[timeline.Subject]int{}, map[twin]bool{}
+	for i := range c.m.r.expected {
+		x := &c.m.r.expected[i]
 		s := timeline.Subject{Kind: x.Subject.Kind, ID: resolveRun(x.Subject.ID, runs)}
-		if seen[s] == nil {
-			seen[s] = map[string]bool{}
-		}
-		if !seen[s][x.Detail] && (counts[s] == 0 || s.Kind == timeline.Job && x.Reason == "") {
-			seen[s][x.Detail] = true
+		if k := (twin{s, x.Detail}); !seen[k] && (counts[s] == 0 || s.Kind == timeline.Job && x.Reason == "") {
+			seen[k] = true
 			counts[s]++
 		}
 	}
@@ -273,8 +297,15 @@ func holes(channel string, spans []timeline.Span, from, to int64) []Hole {
 }
 
 // channels fills in the channels of a finding that no fact speaks of, and
-// records every channel that is not covered as a gap.
-func (c *covers) channels(a *about, f *Finding) {
+// records every channel that is not covered as a gap. Most subjects are quiet:
+// nothing was said of them. Those of which the same was seen share one answer,
+// which is returned; nobody changes it.
+func (c *covers) channels(a *about, f *Finding) *Finding {
+	quiet := f.Channels == nil && a.missing == nil && len(a.judged) == 0 && len(a.cleared) == 0
+	if f.Channels == nil && !quiet {
+		f.Channels, f.Reasons = map[string]Verdict{}, map[string]string{}
+	}
+	c.key, c.said = c.key[:0], c.said[:0]
 	if a.missing != nil {
 		for _, ch := range c.m.q.inc.Channels {
 			if _, said := f.Channels[ch.Name]; !said {
@@ -284,7 +315,7 @@ func (c *covers) channels(a *about, f *Finding) {
 				f.Uncovered = append(f.Uncovered, Hole{ch.Name, max(from, a.missing.Span.From), min(to, a.missing.Span.To)})
 			}
 		}
-		return // its own gap stands already
+		return nil // its own gap stands already
 	}
 	for _, ch := range c.m.q.inc.Channels {
 		ok, why, open := c.channel(a.subject, ch.Name)
@@ -292,15 +323,43 @@ func (c *covers) channels(a *about, f *Finding) {
 		if !ok {
 			c.gaps = append(c.gaps, Gap{Subject: a.subject.String(), Channel: ch.Name, Reason: "uncovered", Detail: why, Fix: c.fix(a.subject, ch.Name)})
 		}
-		if _, said := f.Channels[ch.Name]; said {
-			continue
-		}
+		v := Unknown
 		if ok {
-			f.Channels[ch.Name], f.Reasons[ch.Name] = Clear, why
-		} else {
-			f.Channels[ch.Name], f.Reasons[ch.Name] = Unknown, why
+			v = Clear
+		}
+		if quiet {
+			c.key = append(append(append(c.key, v...), why...), 0)
+			c.said = append(c.said, seen{v, why})
+		} else if _, said := f.Channels[ch.Name]; !said {
+			f.Channels[ch.Name], f.Reasons[ch.Name] = v, why
 		}
 	}
+	if !quiet {
+		return nil
+	}
+	same := c.quiet[string(c.key)]
+	if same == nil {
+		same = c.shared(string(c.key))
+	}
+	f.Channels, f.Reasons = same.Channels, same.Reasons
+	return same
+}
+
+// seen is what was seen of one channel.
+type seen struct {
+	verdict Verdict
+	why     string
+}
+
+// shared makes the answer of quiet subjects.
+func (c *covers) shared(key string) *Finding {
+	f := &Finding{Verdict: Clear, Channels: map[string]Verdict{}, Reasons: map[string]string{}}
+	for i, ch := range c.m.q.inc.Channels {
+		f.Channels[ch.Name], f.Reasons[ch.Name] = c.said[i].verdict, c.said[i].why
+	}
+	c.verdict(f)
+	c.quiet[key] = f
+	return f
 }
 
 // fix says what to fetch to close an uncovered channel.
@@ -328,7 +387,7 @@ func (c *covers) fix(s timeline.Subject, channel string) string {
 }
 
 // verdict decides a subject of which nothing was asked and nothing answered.
-func (c *covers) verdict(_ *about, f *Finding) {
+func (c *covers) verdict(f *Finding) {
 	var open, closed []string
 	for _, ch := range c.m.q.inc.Channels {
 		if f.Channels[ch.Name] == Clear {
@@ -431,13 +490,16 @@ func (c *covers) conclude(res *Result) {
 	for _, g := range res.Gaps {
 		said[g.Subject] = true
 	}
-	for _, f := range res.Findings {
-		if f.Verdict == Unknown && !said[f.Subject.String()] {
+	for i := range res.Findings {
+		if f := &res.Findings[i]; f.Verdict == Unknown && !said[f.Subject.String()] {
 			add(Gap{Subject: f.Subject.String(), Reason: "unplaced", Detail: f.Because, Fix: "bring evidence that answers it: the log of the same command with its versions, or the content of the image's digest"})
 		}
 	}
-	slices.SortFunc(res.Gaps, func(a, b Gap) int {
-		return cmp.Or(strings.Compare(a.Subject, b.Subject), strings.Compare(a.Channel, b.Channel),
+	sortBy(res.Gaps, func(a, b *Gap) int {
+		if c := strings.Compare(a.Subject, b.Subject); c != 0 {
+			return c
+		}
+		return cmp.Or(strings.Compare(a.Channel, b.Channel),
 			strings.Compare(a.Source, b.Source), strings.Compare(a.Reason, b.Reason), strings.Compare(a.Detail, b.Detail))
 	})
 	res.Complete = len(res.Gaps) == 0

@@ -1,7 +1,7 @@
 package matchers
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -45,7 +45,7 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 		return collect(func(y func(timeline.Fact) error) error { return db.FactsNamed(images, y) })
 	}, more: func(relations ...timeline.Relation) ([]timeline.LinkRow, error) {
 		links, err := db.Links(relations...)
-		sortBy(links, linkText)
+		sortBy(links, compareLinks)
 		return links, err
 	}, during: func(spans []timeline.Span) ([]timeline.Fact, error) {
 		return collect(func(y func(timeline.Fact) error) error { return db.OpaqueDuring(spans, y) })
@@ -89,50 +89,60 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 // sort orders what was read by what it says, not by when it was read: the same
 // evidence gives the same answer in any order.
 func (r *record) sort() {
-	sortBy(r.links, linkText)
-	sortBy(r.coverage, func(c timeline.CoverageRow) string { return fmt.Sprint(c.Subject, c.Topic, c.Span, c.Why) })
+	sortBy(r.links, compareLinks)
 	// What says why evidence is missing comes before what says that it should be there.
-	sortBy(r.expected, func(x timeline.ExpectedRow) string {
-		return fmt.Sprint(x.Subject, x.Reason == "", x.Reason, x.Path, x.Detail)
+	sortBy(r.expected, func(x, y *timeline.ExpectedRow) int {
+		if x.Subject != y.Subject {
+			return compareSubjects(x.Subject, y.Subject)
+		}
+		if (x.Reason == "") != (y.Reason == "") {
+			return cmp.Compare(y.Reason, x.Reason)
+		}
+		return cmp.Or(strings.Compare(x.Reason, y.Reason), strings.Compare(x.Path, y.Path), strings.Compare(x.Detail, y.Detail))
 	})
 }
 
-func linkText(l timeline.LinkRow) string {
-	return fmt.Sprint(l.From, l.Relation, l.To, l.Span, l.Path, l.Line, l.SHA256)
+func compareLinks(x, y *timeline.LinkRow) int {
+	if c := strings.Compare(x.From, y.From); c != 0 {
+		return c
+	}
+	return cmp.Or(strings.Compare(string(x.Relation), string(y.Relation)), strings.Compare(x.To, y.To), compareSpans(x.Span, y.Span),
+		strings.Compare(x.Path, y.Path), cmp.Compare(x.Line, y.Line), strings.Compare(x.SHA256, y.SHA256))
 }
 
-// sortBy sorts rows by a text that is made once for each.
-func sortBy[T any](rows []T, text func(T) string) {
-	type keyed struct {
-		key string
-		row T
+// compareCoverage orders what sources say of one subject.
+func compareCoverage(x, y timeline.CoverageRow) int {
+	return cmp.Or(strings.Compare(string(x.Topic), string(y.Topic)), compareSpans(x.Span, y.Span), strings.Compare(x.Why, y.Why))
+}
+
+func compareSpans(x, y timeline.Span) int {
+	return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To))
+}
+
+// sortBy sorts rows; they are large, so their numbers are moved first. Equal
+// ones stay in order.
+func sortBy[T any](rows []T, compare func(x, y *T) int) {
+	if slices.IsSortedFunc(rows, func(x, y T) int { return compare(&x, &y) }) {
+		return
 	}
-	all := make([]keyed, len(rows))
-	for i, r := range rows {
-		all[i] = keyed{text(r), r}
+	order := make([]int32, len(rows))
+	for i := range order {
+		order[i] = int32(i) //nolint:gosec // there are not that many rows
 	}
-	slices.SortStableFunc(all, func(a, b keyed) int { return strings.Compare(a.key, b.key) })
-	for i := range all {
-		rows[i] = all[i].row
+	slices.SortFunc(order, func(i, j int32) int { return cmp.Or(compare(&rows[i], &rows[j]), cmp.Compare(i, j)) })
+	sorted := make([]T, len(rows))
+	for i, from := range order {
+		sorted[i] = rows[from]
 	}
+	copy(rows, sorted)
 }
 
 func (r *record) rest(db *timeline.DB) (err error) {
-	if r.subjects, err = db.Subjects(); err != nil {
+	t, err := db.Tables(timeline.On, timeline.Is, timeline.Holds)
+	if err != nil {
 		return err
 	}
-	if r.links, err = db.Links(timeline.On, timeline.Is, timeline.Holds); err != nil {
-		return err
-	}
-	if r.coverage, err = db.Coverages(); err != nil {
-		return err
-	}
-	if r.expected, err = db.Expectations(); err != nil {
-		return err
-	}
-	if r.sources, err = db.Sources(); err != nil {
-		return err
-	}
+	r.subjects, r.links, r.coverage, r.expected, r.sources = t.Subjects, t.Links, t.Coverage, t.Expected, t.Sources
 	if err := r.ledger(db); err != nil {
 		return err
 	}

@@ -131,15 +131,9 @@ func (m *matching) of(s timeline.Subject) *about {
 // names.
 func (m *matching) people() {
 	from, to, _ := m.q.union()
-	attempts := map[string]bool{} // attempts whose jobs are subjects: they are none themselves
 	for _, s := range m.r.subjects {
-		if attempt, _, ok := strings.Cut(s.ID, "/jobs/"); ok {
-			attempts[attempt] = true
-		}
-	}
-	for _, s := range m.r.subjects {
-		if s.Kind == timeline.Job && attempts[s.ID] {
-			continue
+		if s.Kind == timeline.Job && m.hasJobs(s.ID) {
+			continue // an attempt whose jobs are subjects is none itself
 		}
 		if s.Kind == timeline.Client {
 			if _, ok := m.clients.settled(s.ID, from, to); ok {
@@ -162,6 +156,19 @@ func (m *matching) people() {
 			m.of(to)
 		}
 	}
+}
+
+// named reports whether some source speaks of a subject.
+func (m *matching) named(s timeline.Subject) bool {
+	_, found := slices.BinarySearchFunc(m.r.subjects, s, compareSubjects)
+	return found
+}
+
+// hasJobs reports whether some source speaks of a job of an attempt.
+func (m *matching) hasJobs(attempt string) bool {
+	prefix := attempt + "/jobs/"
+	i, _ := slices.BinarySearchFunc(m.r.subjects, timeline.Subject{Kind: timeline.Job, ID: prefix}, compareSubjects)
+	return i < len(m.r.subjects) && m.r.subjects[i].Kind == timeline.Job && strings.HasPrefix(m.r.subjects[i].ID, prefix)
 }
 
 // whose is the subject that a fact is counted for.
@@ -213,17 +220,21 @@ func (m *matching) findings() *Result {
 		}
 	}
 	slices.Sort(res.Inventory)
-	for _, a := range m.about {
-		f := m.finding(a)
-		res.Findings = append(res.Findings, f)
-		res.Counts[f.Verdict]++
+	order := slices.AppendSeq(make([]*about, 0, len(m.about)), maps.Values(m.about))
+	slices.SortFunc(order, func(a, b *about) int { return compareSubjects(a.subject, b.subject) })
+	all := make([]Finding, len(order))
+	for i, a := range order {
+		all[i] = m.finding(a)
+		res.Counts[all[i].Verdict]++
 	}
-	slices.SortFunc(res.Findings, func(a, b Finding) int {
-		if d := a.Verdict.rank() - b.Verdict.rank(); d != 0 {
-			return d
+	res.Findings = make([]Finding, 0, len(all))
+	for _, v := range Verdicts { // they are large: nothing that sorts moves them about
+		for i := range all {
+			if all[i].Verdict == v {
+				res.Findings = append(res.Findings, all[i])
+			}
 		}
-		return compareSubjects(a.Subject, b.Subject)
-	})
+	}
 	return res
 }
 
@@ -236,14 +247,17 @@ func compareSubjects(a, b timeline.Subject) int {
 
 // FindingID is the stable name of a subject's finding in an incident.
 func FindingID(incident string, s timeline.Subject) string {
-	sum := sha256.Sum256([]byte(incident + "\x00" + s.String()))
-	return "f-" + hex.EncodeToString(sum[:6])
+	var text [200]byte
+	b := append(append(text[:0], incident...), 0)
+	b = append(append(append(b, s.Kind...), ':'), s.ID...)
+	sum := sha256.Sum256(b)
+	return string(hex.AppendEncode(append(text[:0], "f-"...), sum[:6]))
 }
 
 func (m *matching) finding(a *about) Finding {
 	f := Finding{
 		ID: FindingID(m.q.inc.ID, a.subject), Subject: a.subject, On: a.on, Verdict: Clear,
-		Channels: map[string]Verdict{}, Reasons: map[string]string{}, Span: timeline.Always(), Egress: "unknown",
+		Span: timeline.Always(), Egress: "unknown",
 	}
 	m.inventoryOf(&f)
 	slices.SortStableFunc(a.judged, func(x, y judged) int { return origin(x.Fact, y.Fact) })
@@ -266,7 +280,7 @@ func (m *matching) finding(a *about) Finding {
 		}
 	}
 	answered := m.answered(a, &f)
-	m.covers.channels(a, &f)
+	quiet := m.covers.channels(a, &f)
 	switch {
 	case best != nil:
 		f.Verdict, f.Rule, f.Because = best.verdict, best.rule, capital(best.because)
@@ -279,8 +293,10 @@ func (m *matching) finding(a *about) Finding {
 		f.Rule, f.Because = "answered", capital(answered)
 	case a.missing != nil:
 		f.Verdict, f.Rule, f.Because = Unknown, "evidence-missing", capital(missingText(a.missing))
+	case quiet != nil:
+		f.Verdict, f.Rule, f.Because = quiet.Verdict, quiet.Rule, quiet.Because
 	default:
-		m.covers.verdict(a, &f)
+		m.covers.verdict(&f)
 	}
 	m.evidence(a, best, &f)
 	return f
@@ -291,6 +307,9 @@ func (m *matching) finding(a *about) Finding {
 func (m *matching) channel(f *Finding, channel string, v Verdict, why string) {
 	if channel == "" {
 		return
+	}
+	if f.Channels == nil {
+		f.Channels, f.Reasons = map[string]Verdict{}, map[string]string{}
 	}
 	if old, ok := f.Channels[channel]; !ok || v.rank() < old.rank() {
 		f.Channels[channel], f.Reasons[channel] = v, why
@@ -329,6 +348,9 @@ func origin(a, b timeline.Fact) int {
 // answered tells what was positively answered, "" when nothing was. Only
 // records of something else count; the asks they answer were taken back.
 func (m *matching) answered(a *about, f *Finding) string {
+	if len(a.judged) == 0 && len(a.cleared) == 0 {
+		return ""
+	}
 	var said []string
 	answers := map[string]bool{}
 	for _, c := range a.cleared {
@@ -385,6 +407,9 @@ func (m *matching) positive(j judged) bool {
 // evidence lists what the finding stands on: what decides, what accuses, what
 // answers, in order of time.
 func (m *matching) evidence(a *about, best *judged, f *Finding) {
+	if len(a.judged) == 0 && len(a.cleared) == 0 {
+		return
+	}
 	seen := map[factKey]bool{}
 	if best != nil {
 		seen[keyOf(best.Fact)] = true

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"pulltrail/matchers"
@@ -178,9 +179,10 @@ func NewDocument(r *matchers.Result) (*Document, error) {
 	for _, v := range matchers.Verdicts {
 		d.Counts[string(v)] = 0
 	}
-	limits, ends := limitsOf(r.Incident), map[int64]*string{}
+	limits, ends, words := limitsOf(r.Incident), map[int64]*string{}, channelWords()
+	d.Findings = make([]Finding, 0, len(r.Findings))
 	for i := range r.Findings {
-		f := newFinding(&r.Findings[i], maxEvidence)
+		f := newFinding(&r.Findings[i], maxEvidence, words)
 		f.Uncovered = holes(r.Findings[i].Uncovered, ends)
 		if f.Verdict == "clear" {
 			f.Limits = limits(f.Channels)
@@ -233,18 +235,33 @@ func (d *Document) check(r *matchers.Result) error {
 	return nil
 }
 
+// channelWords converts the verdicts of channels; those of subjects of which
+// the same is known are one map, and stay one.
+func channelWords() func(map[string]matchers.Verdict) map[string]string {
+	known := map[uintptr]map[string]string{}
+	return func(verdicts map[string]matchers.Verdict) map[string]string {
+		which := reflect.ValueOf(verdicts).Pointer()
+		words := known[which]
+		if words == nil {
+			words = make(map[string]string, len(verdicts))
+			for c, v := range verdicts {
+				words[c] = string(v)
+			}
+			known[which] = words
+		}
+		return words
+	}
+}
+
 // newFinding converts a finding with at most so many lines of evidence; zero
 // means all.
-func newFinding(f *matchers.Finding, most int) Finding {
+func newFinding(f *matchers.Finding, most int, words func(map[string]matchers.Verdict) map[string]string) Finding {
 	out := Finding{
 		ID: f.ID, Subject: Subject{string(f.Subject.Kind), f.Subject.ID, f.On}, Verdict: string(f.Verdict),
 		Rule: f.Rule, Because: f.Because, Artifact: f.Artifact, From: Time(f.Span.From), To: Time(f.Span.To),
-		Channels: map[string]string{}, Reasons: f.Reasons, Egress: f.Egress, Owner: f.Owner, Service: f.Service,
+		Channels: words(f.Channels), Reasons: f.Reasons, Egress: f.Egress, Owner: f.Owner, Service: f.Service,
 		Evidence: []Evidence{}, Via: append([]string{}, f.Via...), Faults: f.Faults,
 		Dispositions: newSaid(f.Dispositions),
-	}
-	for c, v := range f.Channels {
-		out.Channels[c] = string(v)
 	}
 	for i, e := range f.Evidence {
 		if most > 0 && i >= most {
@@ -279,6 +296,9 @@ func holes(list []matchers.Hole, text map[int64]*string) []Hole {
 		}
 		return s
 	}
+	if len(list) == 0 {
+		return nil
+	}
 	var out []Hole
 	at := map[[2]int64]int{}
 	for _, h := range list {
@@ -295,7 +315,7 @@ func holes(list []matchers.Hole, text map[int64]*string) []Hole {
 
 // Explain converts one finding with all its evidence.
 func Explain(f *matchers.Finding) Finding {
-	out := newFinding(f, 0)
+	out := newFinding(f, 0, channelWords())
 	out.Uncovered = holes(f.Uncovered, map[int64]*string{})
 	return out
 }

@@ -1,0 +1,214 @@
+package timeline
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Tables are those that a match reads whole.
+type Tables struct {
+	Subjects []Subject     // by kind and id, as DB.Subjects
+	Links    []LinkRow     // of the relations that were asked for
+	Coverage []CoverageRow // those of one subject stand together
+	Expected []ExpectedRow
+	Sources  []SourceRow
+}
+
+// Tables reads them on several connections at once.
+func (db *DB) Tables(relations ...Relation) (*Tables, error) {
+	t := &Tables{}
+	var r *roster
+	if err := together(
+		func() (err error) { r, err = db.roster(); return err },
+		func() (err error) { t.Sources, err = db.Sources(); return err },
+	); err != nil {
+		return nil, err
+	}
+	err := together(
+		func() (err error) { t.Coverage, err = db.coverages(r); return err },
+		func() (err error) { t.Expected, err = db.expectations(r); return err },
+		func() (err error) { t.Links, err = db.Links(relations...); return err },
+		func() (err error) { t.Subjects, err = db.living(r); return err },
+	)
+	return t, err
+}
+
+// together runs functions at once and waits for all.
+func together(run ...func() error) error {
+	errs := make([]error, len(run))
+	var wg sync.WaitGroup
+	for i, f := range run {
+		wg.Go(func() { errs[i] = f() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// Subjects returns every subject that some complete source names or that a
+// person claimed, by kind and id. Hosts of the inventory are not in it.
+func (db *DB) Subjects() ([]Subject, error) {
+	r, err := db.roster()
+	if err != nil {
+		return nil, fmt.Errorf("read subjects: %w", err)
+	}
+	return db.living(r)
+}
+
+func (db *DB) living(r *roster) ([]Subject, error) {
+	alive := make([]bool, len(r.subjects))
+	var bad error
+	for _, table := range []string{"named", "claimed", "coverage"} {
+		// One row for each source: there are many subjects in one.
+		err := db.each(func(row rawRow) {
+			if !r.complete[row.int(0)] {
+				return
+			}
+			bad = errors.Join(bad, numbers(row.text(1), func(id int64) {
+				if id >= 0 && id < int64(len(alive)) {
+					alive[id] = true
+				}
+			}))
+		}, "SELECT source,group_concat(subject) FROM "+table+" GROUP BY source")
+		if err = errors.Join(err, bad); err != nil {
+			return nil, fmt.Errorf("read subjects: %w", err)
+		}
+	}
+	out := make([]Subject, 0, len(alive))
+	for id, is := range alive {
+		if is {
+			out = append(out, r.subjects[id])
+		}
+	}
+	slices.SortFunc(out, func(a, b Subject) int {
+		if a.Kind != b.Kind {
+			return strings.Compare(string(a.Kind), string(b.Kind))
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return out, nil
+}
+
+// LinkRow is a link with its source.
+type LinkRow struct {
+	Source int64
+	SHA256 string
+	Link
+}
+
+// Links returns the links of the relations, in the order they were read.
+func (db *DB) Links(relations ...Relation) ([]LinkRow, error) {
+	args := make([]any, len(relations))
+	for i, r := range relations {
+		args[i] = string(r)
+	}
+	var out []LinkRow
+	same := interned{}
+	err := db.each(func(row rawRow) {
+		l := LinkRow{Source: row.int(0), SHA256: same.of(row.text(1)), Link: Link{
+			Relation: Relation(same.of(row.text(2))), From: same.of(row.text(3)), To: same.of(row.text(4)), Span: row.span(5, same.of(row.text(7))),
+			Origin: Origin{Path: same.of(row.text(9)), Line: row.int(10), Offset: row.int(11), Text: row.text(12)},
+		}}
+		l.Span.Written = row.text(8)
+		out = append(out, l)
+	}, `SELECT l.source,s.sha256,l.relation,l.a,l.b,l.t0,l.t1,l.clock,l.written,p.text,l.line,l.off,l.excerpt
+		FROM link l JOIN source s ON s.id=l.source AND s.complete=1 JOIN path p ON p.id=l.path
+		WHERE l.relation IN (?`+strings.Repeat(",?", len(args)-1)+`) ORDER BY l.id`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read links: %w", err)
+	}
+	return out, nil
+}
+
+// CoverageRow is a coverage statement with its source.
+type CoverageRow struct {
+	Source int64
+	Coverage
+}
+
+// Coverages returns what the complete sources cover; rows of one subject stand
+// together, in the order they were read.
+func (db *DB) Coverages() ([]CoverageRow, error) {
+	r, err := db.roster()
+	if err != nil {
+		return nil, fmt.Errorf("read coverage: %w", err)
+	}
+	return db.coverages(r)
+}
+
+func (db *DB) coverages(r *roster) ([]CoverageRow, error) {
+	var read []CoverageRow
+	var whose []int64
+	starts := make([]int, len(r.subjects)+1) // where the rows of each subject end, then begin
+	same := interned{}
+	err := db.each(func(row rawRow) {
+		who := r.of(row.int(1))
+		if who.IsZero() || !r.complete[row.int(0)] {
+			return
+		}
+		read = append(read, CoverageRow{Source: row.int(0), Coverage: Coverage{
+			Subject: who, Topic: Topic(same.of(row.text(2))), Span: row.span(3, ""), Whole: row.int(5) != 0, Why: same.of(row.text(6)),
+		}})
+		whose = append(whose, row.int(1))
+		starts[row.int(1)+1]++
+	}, "SELECT source,subject,topic,t0,t1,whole,why FROM coverage ORDER BY rowid")
+	if err != nil {
+		return nil, fmt.Errorf("read coverage: %w", err)
+	}
+	for i := 1; i < len(starts); i++ {
+		starts[i] += starts[i-1]
+	}
+	out := make([]CoverageRow, len(read))
+	for i := range read {
+		out[starts[whose[i]]] = read[i]
+		starts[whose[i]]++
+	}
+	return out, nil
+}
+
+// ExpectedRow is an expectation with its source.
+type ExpectedRow struct {
+	Source int64
+	SHA256 string
+	Expected
+}
+
+// Expectations returns the evidence that records say must exist, and what
+// collectors asked for and did not get, whose source is 0.
+func (db *DB) Expectations() ([]ExpectedRow, error) {
+	r, err := db.roster()
+	if err != nil {
+		return nil, fmt.Errorf("read expected evidence: %w", err)
+	}
+	return db.expectations(r)
+}
+
+func (db *DB) expectations(r *roster) ([]ExpectedRow, error) {
+	var out []ExpectedRow
+	same := interned{}
+	err := db.each(func(row rawRow) {
+		who := r.of(row.int(2))
+		if who.IsZero() {
+			return
+		}
+		out = append(out, ExpectedRow{Source: row.int(0), SHA256: same.of(row.text(1)), Expected: Expected{
+			Subject: who, Channel: same.of(row.text(3)), Span: row.span(4, ""), Reason: same.of(row.text(6)), Detail: row.text(7),
+			Origin: Origin{Path: same.of(row.text(8)), Line: row.int(9)},
+		}})
+	}, `SELECT e.source,s.sha256,e.subject,e.channel,e.t0,e.t1,e.reason,e.detail,p.text,e.line FROM expected e
+		JOIN source s ON s.id=e.source AND s.complete=1 JOIN path p ON p.id=e.path ORDER BY e.rowid`)
+	if err == nil {
+		err = db.each(func(row rawRow) {
+			kind, id, _ := strings.Cut(row.text(0), ":")
+			out = append(out, ExpectedRow{Expected: Expected{
+				Subject: Subject{Kind(kind), id}, Span: row.span(1, ""), Reason: row.text(3), Detail: row.text(4), Origin: Origin{Path: row.text(5)},
+			}})
+		}, "SELECT claim,t0,t1,outcome,detail,url FROM inquiry WHERE gap=1 AND claim<>''")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read expected evidence: %w", err)
+	}
+	return out, nil
+}
