@@ -161,11 +161,20 @@ type Filter struct {
 func (db *DB) Timeline(f Filter, yield func(Fact) error) error {
 	where, args := "1", []any{}
 	add := func(cond string, a ...any) { where += " AND " + cond; args = append(args, a...) }
+	// Names are looked up where each stands once; the events of their bundles and
+	// of their sources have indexes.
 	if f.Subject != "" {
-		add("(u.name GLOB ? OR u.kind||':'||u.name GLOB ?)", f.Subject, f.Subject)
+		const whose = "(SELECT u.id FROM subject u WHERE u.name GLOB ? OR u.kind||':'||u.name GLOB ?)"
+		add("e.subject IN "+whose, f.Subject, f.Subject)
+		if f.Artifact == "" {
+			add("e.source IN (SELECT n.source FROM named n WHERE n.subject IN "+whose+")", f.Subject, f.Subject)
+		}
 	}
+	items, itemArgs := "", []any{}
 	if f.Artifact != "" {
-		add("(a.text GLOB ? OR a.text GLOB ? OR a.text GLOB ?)", f.Artifact, f.Artifact+"@*", f.Artifact+":*")
+		items = " AND (a.text GLOB ? OR a.text GLOB ? OR a.text GLOB ?)"
+		itemArgs = []any{f.Artifact, f.Artifact + "@*", f.Artifact + ":*"}
+		add("e.bundle IN (SELECT b.bundle FROM artifact a CROSS JOIN item i ON i.artifact=a.id CROSS JOIN bundle_item b ON b.item=i.id WHERE 1"+items+")", itemArgs...)
 	}
 	if f.Action != NoAction {
 		add("e.action=?", int64(f.Action))
@@ -174,14 +183,17 @@ func (db *DB) Timeline(f Filter, yield func(Fact) error) error {
 		add("(e.t0 IS NULL OR e.t0 <= ?) AND (e.t1 IS NULL OR e.t1 >= ?)", f.To, f.From)
 	}
 	if f.Source != "" {
-		add("p.text GLOB ?", f.Source)
+		add("e.path IN (SELECT p.id FROM path p WHERE p.text GLOB ?)", f.Source)
 	}
-	query := "SELECT " + factColumns + " FROM event e JOIN bundle_item b ON b.bundle=e.bundle" + factJoins +
-		"WHERE " + where + " ORDER BY e.t0 IS NULL, e.t0, e.source, e.id, i.id"
-	if f.Limit > 0 {
-		query += fmt.Sprintf(" LIMIT %d", f.Limit)
+	const order, limit = " ORDER BY e.t0 IS NULL, e.t0, e.source, e.id", " LIMIT ?"
+	last := ""
+	if f.Limit > 0 { // of each of the first events there is a row
+		where = "e.id IN (SELECT e.id FROM event e WHERE " + where + " AND e.source IN (SELECT s.id FROM source s WHERE s.complete=1)" + order + limit + ")"
+		args = append(args, f.Limit)
+		last, itemArgs = limit, append(itemArgs, f.Limit)
 	}
-	return db.facts(yield, query, args...)
+	return db.facts(yield, "SELECT "+factColumns+" FROM event e CROSS JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
+		"WHERE "+where+items+order+", i.id"+last, append(args, itemArgs...)...)
 }
 
 // FactsOfOps yields the facts of some operations of one source.

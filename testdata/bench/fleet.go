@@ -132,9 +132,9 @@ func (f *fleet) job(who timeline.Subject, j, events int, at time.Time) error {
 	return err
 }
 
-// plant exposes a job, of each five one to the worm.
+// plant exposes a job, of each three one to the worm.
 func (f *fleet) plant(who timeline.Subject, j int, at time.Time) error {
-	if j/2500%5 == 4 {
+	if j/2500%3 == 1 {
 		it := f.worm[j%len(f.worm)]
 		f.expose(worm, who, "exposed")
 		return f.event(who, timeline.Install, at, 0, "added 1 package", it)

@@ -2,9 +2,11 @@
 // hand, over the same files in the same run: openssl hashing them on every core
 // (the floor, since every byte is owed a hash) and ripgrep counting the lines
 // that an event is made of (what one would do without pulltrail). Only ratios
-// travel between machines, so it prints no bare seconds.
+// travel between machines, so it prints no bare seconds. Then it makes a large
+// timeline, the month of a fleet with a few dozen planted exposures, and compares
+// what it takes to ask it with the sqlite3 shell reading its events once.
 //
-//	go run ./testdata/bench -bin bin/pulltrail [-mb 256] [-rounds 3] [-keep DIR]
+//	go run ./testdata/bench -bin bin/pulltrail [-mb 256] [-subjects 100000] [-events 10000000] [-rounds 3] [-keep DIR]
 package main
 
 import (
@@ -33,17 +35,27 @@ var kinds = []struct{ name, pattern, action string }{
 
 func main() {
 	bin := flag.String("bin", "bin/pulltrail", "the program")
-	mb := flag.Int("mb", 256, "MiB of each kind of evidence")
+	mb := flag.Int("mb", 256, "MiB of each kind of evidence; 0 leaves it out")
+	subjects := flag.Int("subjects", 100_000, "subjects of the large timeline")
+	events := flag.Int("events", 10_000_000, "events of the large timeline; 0 leaves it out")
 	rounds := flag.Int("rounds", 3, "measure so often; the median counts")
 	keep := flag.String("keep", "", "directory for the evidence, kept")
+	only := flag.String("write", "", "write the large timeline into that case and its truth to standard output, and nothing else")
 	flag.Parse()
-	if err := bench(*bin, *mb, *rounds, *keep); err != nil {
+	if *only != "" {
+		if err := write(*only, *subjects, *events); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: "+err.Error())
+			os.Exit(1)
+		}
+		return
+	}
+	if err := bench(*bin, *mb, *rounds, *subjects, *events, *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "bench: "+err.Error())
 		os.Exit(1)
 	}
 }
 
-func bench(bin string, mb, rounds int, dir string) error {
+func bench(bin string, mb, rounds, subjects, events int, dir string) error {
 	bin, err := filepath.Abs(bin)
 	if err != nil {
 		return err
@@ -54,6 +66,19 @@ func bench(bin string, mb, rounds int, dir string) error {
 		}
 		defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
 	}
+	if mb > 0 {
+		if err := ingests(bin, dir, mb, rounds); err != nil {
+			return err
+		}
+	}
+	if events == 0 {
+		return nil
+	}
+	return large(bin, dir, subjects, events, rounds)
+}
+
+// ingests measures reading.
+func ingests(bin, dir string, mb, rounds int) error {
 	peers := map[string]bool{"openssl": have("openssl", "openssl"), "rg": have("rg", "ripgrep")}
 	fmt.Printf("%-10s %8s %16s %12s %10s %10s\n", "evidence", "MiB", "ingest/openssl", "ingest/rg", "memory", "found")
 	for _, k := range kinds {
