@@ -299,7 +299,7 @@ func holes(channel string, spans []timeline.Span, from, to int64) []Hole {
 // channels fills in the channels of a finding that no fact speaks of, and
 // records every channel that is not covered as a gap. Most subjects are quiet:
 // nothing was said of them. Those of which the same was seen share one answer,
-// which is returned; nobody changes it.
+// which nobody changes; it is returned where it is the verdict too.
 func (c *covers) channels(a *about, f *Finding) *Finding {
 	quiet := f.Channels == nil && a.missing == nil && len(a.judged) == 0 && len(a.cleared) == 0
 	if f.Channels == nil && !quiet {
@@ -342,6 +342,9 @@ func (c *covers) channels(a *about, f *Finding) *Finding {
 		same = c.shared(string(c.key))
 	}
 	f.Channels, f.Reasons = same.Channels, same.Reasons
+	if a.subject.Kind == timeline.Host && c.m.carriers != nil {
+		return nil // what its other images may have brought is its own
+	}
 	return same
 }
 

@@ -2,6 +2,7 @@ package matchers
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -52,6 +53,24 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 	}, opaqueOf: func(who []timeline.Subject) ([]timeline.Fact, error) {
 		return collect(func(y func(timeline.Fact) error) error { return db.OpaqueOf(who, y) })
 	}, seen: map[factKey]bool{}}
+	facts := make(chan error, 1)
+	go func() { facts <- r.listed(db, q) }()
+	if err := errors.Join(r.rest(db), <-facts); err != nil {
+		return nil, err
+	}
+	if r.requests = db.Requests; q.inc.Kind == EngineFlaw {
+		var err error
+		if r.settings, err = db.Settings(); err != nil {
+			return nil, err
+		}
+		sortBy(r.settings, compareSettings)
+	}
+	r.sort()
+	return r, nil
+}
+
+// listed reads the facts on listed names and digests.
+func (r *record) listed(db *timeline.DB, q *question) error {
 	keep := func(f timeline.Fact) error { //nolint:unparam // the queries want a function that may fail
 		if k := keyOf(f); !r.seen[k] {
 			r.seen[k] = true
@@ -60,30 +79,17 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 		return nil
 	}
 	if err := db.FactsAbout(q.types(), q.wants, keep); err != nil {
-		return nil, err
+		return err
 	}
 	digests := make([]string, 0, len(q.digests))
 	for d := range q.digests {
 		digests = append(digests, d)
 	}
 	if err := db.FactsWith(digests, keep); err != nil {
-		return nil, err
+		return err
 	}
 	sortFacts(r.facts)
-	if err := r.rest(db); err != nil {
-		return nil, err
-	}
-	if r.requests = db.Requests; q.inc.Kind == EngineFlaw {
-		var err error
-		if r.settings, err = db.Settings(); err != nil {
-			return nil, err
-		}
-		sortBy(r.settings, func(s timeline.SettingRow) string {
-			return fmt.Sprint(s.Subject, s.Name, s.Span, s.Path, s.Line, s.Value)
-		})
-	}
-	r.sort()
-	return r, nil
+	return nil
 }
 
 // sort orders what was read by what it says, not by when it was read: the same
@@ -110,6 +116,14 @@ func compareLinks(x, y *timeline.LinkRow) int {
 		strings.Compare(x.Path, y.Path), cmp.Compare(x.Line, y.Line), strings.Compare(x.SHA256, y.SHA256))
 }
 
+func compareSettings(x, y *timeline.SettingRow) int {
+	if x.Subject != y.Subject {
+		return compareSubjects(x.Subject, y.Subject)
+	}
+	return cmp.Or(strings.Compare(string(x.Name), string(y.Name)), compareSpans(x.Span, y.Span), strings.Compare(x.Path, y.Path),
+		cmp.Compare(x.Line, y.Line), strings.Compare(x.Value, y.Value))
+}
+
 // compareCoverage orders what sources say of one subject.
 func compareCoverage(x, y timeline.CoverageRow) int {
 	return cmp.Or(strings.Compare(string(x.Topic), string(y.Topic)), compareSpans(x.Span, y.Span), strings.Compare(x.Why, y.Why))
@@ -122,7 +136,11 @@ func compareSpans(x, y timeline.Span) int {
 // sortBy sorts rows; they are large, so their numbers are moved first. Equal
 // ones stay in order.
 func sortBy[T any](rows []T, compare func(x, y *T) int) {
-	if slices.IsSortedFunc(rows, func(x, y T) int { return compare(&x, &y) }) {
+	inOrder := true
+	for i := 1; i < len(rows) && inOrder; i++ {
+		inOrder = compare(&rows[i-1], &rows[i]) <= 0
+	}
+	if inOrder {
 		return
 	}
 	order := make([]int32, len(rows))

@@ -99,6 +99,7 @@ func decide(q *question, r *record) (*Result, error) {
 	if err := m.opaque(); err != nil {
 		return nil, err
 	}
+	r.seen = nil
 	if err := m.derived(); err != nil {
 		return nil, err
 	}
@@ -111,6 +112,7 @@ func decide(q *question, r *record) (*Result, error) {
 	if err := m.engines(); err != nil {
 		return nil, err
 	}
+	r.facts, m.ops = nil, nil // what counts of them is placed
 	m.covers = newCovers(m)
 	res := m.findings()
 	m.covers.conclude(res)
@@ -222,20 +224,40 @@ func (m *matching) findings() *Result {
 	slices.Sort(res.Inventory)
 	order := slices.AppendSeq(make([]*about, 0, len(m.about)), maps.Values(m.about))
 	slices.SortFunc(order, func(a, b *about) int { return compareSubjects(a.subject, b.subject) })
-	all := make([]Finding, len(order))
+	res.Findings = make([]Finding, len(order))
+	ranks := make([]int, len(order))
 	for i, a := range order {
-		all[i] = m.finding(a)
-		res.Counts[all[i].Verdict]++
+		f := &res.Findings[i]
+		*f = m.finding(a)
+		res.Counts[f.Verdict]++
+		ranks[i] = f.Verdict.rank()
 	}
-	res.Findings = make([]Finding, 0, len(all))
-	for _, v := range Verdicts { // they are large: nothing that sorts moves them about
-		for i := range all {
-			if all[i].Verdict == v {
-				res.Findings = append(res.Findings, all[i])
-			}
+	arrange(res.Findings, ranks)
+	return res
+}
+
+// arrange moves findings to where their rank belongs, those of one rank in the
+// order they have. They are large, and each moves once.
+func arrange(findings []Finding, ranks []int) {
+	starts := make([]int, len(Verdicts)+2)
+	for _, r := range ranks {
+		starts[r+1]++
+	}
+	for i := 1; i < len(starts); i++ {
+		starts[i] += starts[i-1]
+	}
+	to := make([]int, len(ranks))
+	for i, r := range ranks {
+		to[i] = starts[r]
+		starts[r]++
+	}
+	for i := range findings {
+		for to[i] != i {
+			j := to[i]
+			findings[i], findings[j] = findings[j], findings[i]
+			to[i], to[j] = to[j], j
 		}
 	}
-	return res
 }
 
 func compareSubjects(a, b timeline.Subject) int {

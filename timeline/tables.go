@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,6 +92,15 @@ func (db *DB) living(r *roster) ([]Subject, error) {
 	return out, nil
 }
 
+// atMost guesses how many rows a table has, to make room for them at once.
+func (db *DB) atMost(table string) int {
+	var last sql.NullInt64
+	if err := db.sql.QueryRow("SELECT max(rowid) FROM " + table).Scan(&last); err != nil {
+		return 0 // the query that reads them will say what is wrong
+	}
+	return int(min(last.Int64, 1<<18))
+}
+
 // LinkRow is a link with its source.
 type LinkRow struct {
 	Source int64
@@ -139,7 +149,7 @@ func (db *DB) Coverages() ([]CoverageRow, error) {
 }
 
 func (db *DB) coverages(r *roster) ([]CoverageRow, error) {
-	var read []CoverageRow
+	read := make([]CoverageRow, 0, db.atMost("coverage"))
 	var whose []int64
 	starts := make([]int, len(r.subjects)+1) // where the rows of each subject end, then begin
 	same := interned{}
@@ -186,7 +196,7 @@ func (db *DB) Expectations() ([]ExpectedRow, error) {
 }
 
 func (db *DB) expectations(r *roster) ([]ExpectedRow, error) {
-	var out []ExpectedRow
+	out := make([]ExpectedRow, 0, db.atMost("expected"))
 	same := interned{}
 	err := db.each(func(row rawRow) {
 		who := r.of(row.int(2))
