@@ -19,13 +19,15 @@ type carriers struct {
 func (s *spreader) carriers() *carriers {
 	var c *carriers
 	for subject, r := range s.reach {
-		if subject.Kind != timeline.Image || r.best.via == "" {
+		stands := r.strongest()
+		if subject.Kind != timeline.Image || stands[0].via == "" {
 			continue
 		}
+		since := stands[len(stands)-1].since
 		if c == nil {
-			c = &carriers{from: r.maybe, to: timeline.Beginning, example: subject.String()}
+			c = &carriers{from: since, to: timeline.Beginning, example: subject.String()}
 		}
-		c.from = min(c.from, r.maybe)
+		c.from = min(c.from, since)
 		c.example = min(c.example, subject.String())
 		for _, d := range s.identity(subject) {
 			for _, f := range s.images.holders[d] {

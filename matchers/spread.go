@@ -25,7 +25,7 @@ func (m *matching) spread() error {
 		return err
 	}
 	for _, a := range first {
-		s.improve(a, timeline.Subject{})
+		s.improve(a)
 	}
 	for next := first; len(next) > 0; next = s.next {
 		s.next = nil
@@ -45,9 +45,10 @@ func (m *matching) spread() error {
 type arrival struct {
 	judged
 	at      timeline.Subject
-	since   int64   // nanoseconds: what the subject did before has nothing to do with it
-	content Verdict // of an image that came: what is known of its content, also where it was only asked for
-	short   string  // "installed pkg:pypi/x@1", for the sentence of the next step
+	since   int64    // nanoseconds: what the subject did before has nothing to do with it
+	content Verdict  // of an image that came: what is known of its content, also where it was only asked for
+	short   string   // "installed pkg:pypi/x@1", for the sentence of the next step
+	from    *arrival // the arrival that it follows from; nil for a seed
 }
 
 // seeds are the judgements that stand on their own.
@@ -84,17 +85,42 @@ func compareArrivals(a, b arrival) int {
 type arrivalKey struct {
 	to        timeline.Subject
 	rule, via string
+	verdict   Verdict
+	content   Verdict
 	path      string
 	line      int64
 	artifact  string
 }
 
-// reached is how a subject stands: from when it is exposed, and from when it
-// may be; Forever is never.
+// reached is how a subject stands: the earliest arrival of each verdict. All
+// that a subject does to others follows from these, but for what is said where
+// one arrival matters.
 type reached struct {
-	sure, maybe int64
-	best        arrival
-	by          timeline.Subject // whose exposure led to the best arrival; none for a seed
+	exposed, pulled, possible *arrival
+}
+
+// of is the place of the arrivals of a verdict.
+func (r *reached) of(v Verdict) **arrival {
+	switch v {
+	case Exposed:
+		return &r.exposed
+	case Pulled:
+		return &r.pulled
+	case Possible, Unknown, Clear:
+	}
+	return &r.possible
+}
+
+// strongest are the arrivals that nothing stronger was before.
+func (r *reached) strongest() []*arrival {
+	var out []*arrival
+	before := timeline.Forever
+	for _, a := range []*arrival{r.exposed, r.pulled, r.possible} {
+		if a != nil && (len(out) == 0 || a.since < before) {
+			out, before = append(out, a), a.since
+		}
+	}
+	return out
 }
 
 // spreader is one run.
@@ -104,7 +130,7 @@ type spreader struct {
 	reach   map[timeline.Subject]*reached
 	arrived map[arrivalKey]arrival
 	order   []arrivalKey
-	carried map[timeline.Subject]standing
+	carried map[timeline.Subject]reached // how the subjects stood when they were carried on
 	next    []arrival
 	links   placed
 	linked  int64 // numbers for links that stand as evidence, below those of events
@@ -114,7 +140,7 @@ type spreader struct {
 }
 
 func newSpreader(m *matching) (*spreader, error) {
-	s := &spreader{m: m, q: m.q, reach: map[timeline.Subject]*reached{}, arrived: map[arrivalKey]arrival{}, carried: map[timeline.Subject]standing{}, wide: m.q.inc.wide()}
+	s := &spreader{m: m, q: m.q, reach: map[timeline.Subject]*reached{}, arrived: map[arrivalKey]arrival{}, carried: map[timeline.Subject]reached{}, wide: m.q.inc.wide()}
 	more, err := m.r.more(timeline.Names, timeline.Uses, timeline.Saves)
 	if err != nil {
 		return nil, err
@@ -124,32 +150,27 @@ func newSpreader(m *matching) (*spreader, error) {
 	return s, nil
 }
 
-// improve notes an arrival, and from whose exposure it follows.
-func (s *spreader) improve(a arrival, by timeline.Subject) {
+// improve notes an arrival.
+func (s *spreader) improve(a arrival) {
 	r := s.reach[a.at]
 	if r == nil {
-		r = &reached{sure: timeline.Forever, maybe: timeline.Forever, best: a, by: by}
+		r = &reached{}
 		s.reach[a.at] = r
 	}
-	if d := a.verdict.rank() - r.best.verdict.rank(); d < 0 || d == 0 && a.since < r.best.since {
-		r.best, r.by = a, by
+	if old := r.of(a.verdict); *old == nil || a.since < (*old).since {
+		*old = &a
 	}
-	if a.verdict == Exposed {
-		r.sure = min(r.sure, a.since)
-	}
-	r.maybe = min(r.maybe, a.since)
 }
 
-// cause is what a step follows from: the subject, and how it stands.
+// cause is what a step follows from: a subject, and what arrived there.
 type cause struct {
 	subject timeline.Subject
 	via     string
 	arrival
-	reached
 }
 
 func (s *spreader) causeOf(a arrival) cause {
-	return cause{a.at, FindingID(s.q.inc.ID, a.at), a, *s.reach[a.at]}
+	return cause{a.at, FindingID(s.q.inc.ID, a.at), a}
 }
 
 // arrive records that a subject is exposed, or may be, by what another one is.
@@ -163,30 +184,30 @@ func (s *spreader) add(c cause, a arrival) {
 	if a.short = "was exposed"; a.verdict != Exposed {
 		a.short = "may have been exposed"
 	}
-	k := arrivalKey{a.at, a.rule, a.via, a.Path, a.Line, a.Item.Artifact}
-	if old, ok := s.arrived[k]; ok && (old.verdict.rank() < a.verdict.rank() || old.verdict == a.verdict && old.since <= a.since) {
+	from := c.arrival
+	a.from = &from
+	k := arrivalKey{a.at, a.rule, a.via, a.verdict, a.content, a.Path, a.Line, a.Item.Artifact}
+	old, ok := s.arrived[k]
+	if ok && old.since <= a.since {
 		return
-	} else if !ok {
-		if a.at == c.subject || s.leads(a.at, c.subject) {
-			return // it would be its own reason
-		}
-		s.order = append(s.order, k)
+	}
+	if !ok && !a.circular() {
+		s.order = append(s.order, k) // its own reason is no evidence
 	}
 	s.arrived[k] = a
-	s.improve(a, c.subject)
+	s.improve(a)
 	s.next = append(s.next, a)
 }
 
-// leads reports whether the exposure of from follows from that of to.
-func (s *spreader) leads(to, from timeline.Subject) bool {
-	for range 1000 {
-		r := s.reach[from]
-		if r == nil || r.by.IsZero() {
-			return false
-		}
-		if from = r.by; from == to {
+// circular reports whether an arrival follows from one of the same subject that
+// says as much.
+func (a *arrival) circular() bool {
+	n := 0
+	for p := a.from; p != nil && n < 1000; p = p.from {
+		if p.at == a.at && p.verdict.rank() <= a.verdict.rank() {
 			return true
 		}
+		n++
 	}
 	return false
 }
@@ -201,20 +222,17 @@ func (s *spreader) round(now []arrival) error {
 		c := s.causeOf(a)
 		s.built(c)
 		s.served(c)
-		stands := standing{c.sure, c.maybe, c.best.verdict}
-		if s.carried[a.at] == stands {
+		s.toHost(c)
+		stands := s.reach[a.at]
+		if s.carried[a.at] == *stands {
 			continue
 		}
-		s.carried[a.at] = stands
-		s.step(s.causeOf(c.best))
+		s.carried[a.at] = *stands
+		for _, one := range stands.strongest() {
+			s.step(s.causeOf(*one))
+		}
 	}
 	return s.err
-}
-
-// standing is what of a subject was carried on.
-type standing struct {
-	sure, maybe int64
-	verdict     Verdict
 }
 
 // step carries on how a subject stands.
@@ -225,8 +243,6 @@ func (s *spreader) step(c cause) {
 	case timeline.Host:
 		s.toLaterJobs(c)
 		s.toGuests(c)
-	case timeline.Container:
-		s.toHost(c)
 	case timeline.Image:
 		s.toTwins(c)
 		s.toPullers(c)
@@ -234,7 +250,7 @@ func (s *spreader) step(c cause) {
 		s.toDerived(c)
 	case timeline.Cache:
 		s.toConsumers(c)
-	case timeline.Client, timeline.Source:
+	case timeline.Container, timeline.Client, timeline.Source:
 	}
 	s.toCaches(c)
 	s.toSame(c)

@@ -45,6 +45,9 @@ func (s *spreader) built(c cause) {
 		if f.Span.To < c.since || f.Parts.Type != "image" && len(f.Item.Digests) == 0 {
 			continue
 		}
+		if d := s.imageDigest(f); d != "" && s.maker(s.m.holds.same(d)) != c.subject {
+			continue // another one made it: this one handed it on
+		}
 		v := s.afterwards(c)
 		if inside {
 			v = s.together(c, f, in, made)
@@ -60,14 +63,14 @@ func (s *spreader) built(c cause) {
 			rule, because = ruleFrom, fmt.Sprintf("was built by %s with %s", c.subject, short(c.Item.Artifact))
 		}
 		for _, image := range s.imagesOf(f, made) {
-			s.makes(c.subject, image, f)
+			s.named(image, f)
 			s.arrive(c, image, f, v, rule, because)
 		}
 	}
 }
 
-// afterwards: what a job did before it built an image may be in the image. What
-// lies on a host need not be.
+// afterwards: what a job did before it built an image is in the image, as far as
+// anybody knows. What came to a host need not be.
 func (s *spreader) afterwards(c cause) Verdict {
 	switch c.subject.Kind {
 	case timeline.Job, timeline.Source:
@@ -76,7 +79,7 @@ func (s *spreader) afterwards(c cause) Verdict {
 		}
 		return Possible
 	case timeline.Host, timeline.Container:
-		if c.verdict == Exposed {
+		if c.verdict.rank() <= Pulled.rank() {
 			return Possible
 		}
 	case timeline.Image, timeline.Client, timeline.Cache:
@@ -172,30 +175,28 @@ func (s *spreader) imagesOf(f timeline.Fact, made []timeline.Fact) []timeline.Su
 			}
 		}
 	}
-	switch d := builtDigest(f); {
+	switch d := s.imageDigest(f); {
 	case len(out) > 0:
 		return out
 	case d != "":
 		return []timeline.Subject{{Kind: timeline.Image, ID: d}}
 	}
-	for _, other := range made {
-		if len(other.Item.Digests) > 0 && withoutDigest(other) == withoutDigest(f) && other.Source == f.Source {
-			return s.imagesOf(other, made)
-		}
+	if other := s.sameImage(f, made); other != nil {
+		return s.imagesOf(*other, made)
 	}
 	return []timeline.Subject{{Kind: timeline.Image, ID: withoutDigest(f)}}
 }
 
-// makes notes who made an image, and how the builder calls it.
-func (s *spreader) makes(who, image timeline.Subject, f timeline.Fact) {
-	if !slices.Contains(s.images.makers[image], who) {
-		s.images.makers[image] = append(s.images.makers[image], who)
-	}
+// named notes what its maker calls an image, and by which digests it goes.
+func (s *spreader) named(image timeline.Subject, f timeline.Fact) {
 	if f.Parts.Version != "" {
 		if s.images.calls[image] == nil {
-			s.images.calls[image] = map[string]struct{}{}
+			s.images.calls[image] = map[string]int64{}
 		}
-		s.images.calls[image][withoutDigest(f)] = struct{}{}
+		name := withoutDigest(f)
+		if old, ok := s.images.calls[image][name]; !ok || f.Span.From < old {
+			s.images.calls[image][name] = f.Span.From
+		}
 	}
 	for _, d := range f.Item.Digests {
 		for _, same := range s.m.holds.same(d.Value) {
@@ -204,6 +205,51 @@ func (s *spreader) makes(who, image timeline.Subject, f timeline.Fact) {
 			}
 		}
 	}
+}
+
+// sameImage finds the line that gives the digest of an image that was built
+// without one: of the same build, or its push under the same name before that
+// name was given to another.
+func (s *spreader) sameImage(f timeline.Fact, made []timeline.Fact) *timeline.Fact {
+	in, inside := s.buildOf(f)
+	var push *timeline.Fact
+	for i := range made {
+		other := &made[i]
+		if other.Source != f.Source || withoutDigest(*other) != withoutDigest(f) {
+			continue
+		}
+		of, known := s.buildOf(*other)
+		switch {
+		case s.imageDigest(*other) != "" && inside && known && of == in:
+			return other
+		case other.Line <= f.Line || push != nil && push.Line < other.Line:
+		case other.Action == timeline.Build || s.imageDigest(*other) != "":
+			push = other
+		}
+	}
+	if push == nil || push.Action == timeline.Build || s.imageDigest(*push) == "" {
+		return nil
+	}
+	if _, known := s.buildOf(*push); known {
+		return nil
+	}
+	return push
+}
+
+// imageDigest is the digest of the image that a fact made. A registry's log
+// shows only blobs: one of them may be an image ID that others know as such.
+func (s *spreader) imageDigest(f timeline.Fact) string {
+	if d := builtDigest(f); d != "" {
+		return d
+	}
+	for _, d := range f.Item.Digests {
+		for _, h := range s.images.holders[d.Value] {
+			if slices.Contains(h.Item.Digests, timeline.Digest{Value: d.Value, Role: timeline.Config}) {
+				return d.Value
+			}
+		}
+	}
+	return ""
 }
 
 // builtDigest is the digest that names a built image best.

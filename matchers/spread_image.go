@@ -1,30 +1,28 @@
 package matchers
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"pulltrail/timeline"
 )
 
 // images is what spread has read of images so far.
 type images struct {
-	names   map[string][]timeline.LinkRow            // by digest
-	made    map[timeline.Subject][]timeline.Fact     // by who built or pushed
-	holders map[string][]timeline.Fact               // by digest
-	named   map[string][]timeline.Fact               // by name without tag
-	extra   map[timeline.Subject][]string            // digests that a builder gives the image besides those that documents join
-	makers  map[timeline.Subject][]timeline.Subject  // of an image
-	calls   map[timeline.Subject]map[string]struct{} // names that builders gave an image
+	names   map[string][]timeline.LinkRow         // by digest
+	made    map[timeline.Subject][]timeline.Fact  // by who built or pushed
+	holders map[string][]timeline.Fact            // by digest
+	named   map[string][]timeline.Fact            // by name without tag
+	extra   map[timeline.Subject][]string         // digests that a builder gives the image besides those that documents join
+	calls   map[timeline.Subject]map[string]int64 // names that makers gave an image, and from when
 }
 
 func newImages(links []timeline.LinkRow) images {
 	im := images{
 		names: map[string][]timeline.LinkRow{}, made: map[timeline.Subject][]timeline.Fact{}, holders: map[string][]timeline.Fact{},
-		named: map[string][]timeline.Fact{}, extra: map[timeline.Subject][]string{}, makers: map[timeline.Subject][]timeline.Subject{},
-		calls: map[timeline.Subject]map[string]struct{}{},
+		named: map[string][]timeline.Fact{}, extra: map[timeline.Subject][]string{}, calls: map[timeline.Subject]map[string]int64{},
 	}
 	for _, l := range links {
 		if l.Relation == timeline.Names {
@@ -34,38 +32,55 @@ func newImages(links []timeline.LinkRow) images {
 	return im
 }
 
-// fetch reads what a round needs, all of it at once.
+// fetch reads what a round needs, all of it at once: what its subjects made,
+// who has the images that they are or made, and who asked for those by name.
 func (s *spreader) fetch(now []arrival) error {
 	var who []timeline.Subject
-	var digests []string
 	for _, a := range now {
-		if a.at.Kind != timeline.Image {
-			if _, ok := s.images.made[a.at]; !ok {
-				s.images.made[a.at] = nil
-				who = append(who, a.at)
-			}
-			continue
-		}
-		for _, d := range s.identity(a.at) {
-			if _, ok := s.images.holders[d]; !ok {
-				s.images.holders[d] = nil
-				digests = append(digests, d)
-			}
+		if _, ok := s.images.made[a.at]; !ok && a.at.Kind != timeline.Image {
+			s.images.made[a.at] = nil
+			who = append(append(who, a.at), s.addresses(a.at)...)
 		}
 	}
-	facts, err := s.m.r.made(who)
+	made, err := s.m.r.made(who)
 	if err != nil {
 		return err
 	}
-	for _, f := range facts {
-		s.images.made[f.Subject] = append(s.images.made[f.Subject], f)
+	var digests []string
+	for _, f := range made {
+		by := s.doer(f)
+		s.images.made[by] = append(s.images.made[by], f)
+		if d := builtDigest(f); d != "" {
+			digests = append(digests, s.m.holds.same(d)...)
+		} else {
+			for _, d := range f.Item.Digests {
+				digests = append(digests, d.Value)
+			}
+		}
 	}
-	if facts, err = s.m.r.with(digests); err != nil {
+	for _, a := range now {
+		if a.at.Kind == timeline.Image {
+			digests = append(digests, s.identity(a.at)...)
+		}
+	}
+	if err := s.fetchHolders(digests); err != nil {
 		return err
 	}
+	return s.fetchNamed(now)
+}
+
+func (s *spreader) fetchHolders(digests []string) error {
 	wanted := map[string]bool{}
+	var more []string
 	for _, d := range digests {
-		wanted[d] = true
+		if _, ok := s.images.holders[d]; !ok {
+			s.images.holders[d], wanted[d] = nil, true
+			more = append(more, d)
+		}
+	}
+	facts, err := s.m.r.with(more)
+	if err != nil {
+		return err
 	}
 	for _, f := range facts {
 		for _, d := range f.Item.Digests {
@@ -74,7 +89,30 @@ func (s *spreader) fetch(now []arrival) error {
 			}
 		}
 	}
-	return s.fetchNamed(now)
+	return nil
+}
+
+// doer is the subject of a fact; a client of the inventory is its host.
+func (s *spreader) doer(f timeline.Fact) timeline.Subject {
+	if f.Subject.Kind == timeline.Client {
+		if host, sure := s.m.clients.at(f.Subject.ID, f.Span); sure {
+			return timeline.Subject{Kind: timeline.Host, ID: host[0]}
+		}
+	}
+	return f.Subject
+}
+
+// addresses are those that a host had, as clients of a registry.
+func (s *spreader) addresses(host timeline.Subject) []timeline.Subject {
+	var out []timeline.Subject
+	if host.Kind == timeline.Host {
+		for _, row := range s.m.byHost[host.ID] {
+			if c := (timeline.Subject{Kind: timeline.Client, ID: row.Address}); row.Address != "" && !slices.Contains(out, c) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
 }
 
 func (s *spreader) fetchNamed(now []arrival) error {
@@ -121,16 +159,7 @@ func (s *spreader) identity(image timeline.Subject) []string {
 func (s *spreader) toTwins(c cause) {
 	for _, d := range s.identity(c.subject) {
 		if twin := (timeline.Subject{Kind: timeline.Image, ID: d}); twin != c.subject && s.m.about[twin] != nil {
-			s.makesToo(c.subject, twin)
 			s.arrive(c, twin, c.Fact, c.verdict, ruleSame, fmt.Sprintf("is the same image as %s", short(c.subject.String())))
-		}
-	}
-}
-
-func (s *spreader) makesToo(image, twin timeline.Subject) {
-	for _, who := range s.images.makers[image] {
-		if !slices.Contains(s.images.makers[twin], who) {
-			s.images.makers[twin] = append(s.images.makers[twin], who)
 		}
 	}
 }
@@ -149,7 +178,7 @@ func (s *spreader) toPullers(c cause) {
 			}
 			seen[keyOf(f)] = true
 			a := arrival{content: Possible, judged: judged{Fact: f, verdict: Possible, rule: rulePuller}}
-			if c.sure != timeline.Forever {
+			if c.verdict == Exposed {
 				a.verdict, a.content = exact(f.Action, true), Exposed
 			}
 			a.because = fmt.Sprintf("%s %s, which %s", verb(f.Action), short(f.Item.Artifact), c.because)
@@ -158,9 +187,51 @@ func (s *spreader) toPullers(c cause) {
 	}
 }
 
+// makes reports whether an action brings an image into being, or names it.
+func makes(a timeline.Action) bool {
+	return a == timeline.Build || a == timeline.Push || a == timeline.Tag
+}
+
+// maker is who made the image with these digests: who built it, else who named
+// or pushed it first; none when no line says.
+func (s *spreader) maker(digests []string) timeline.Subject {
+	var first *timeline.Fact
+	for _, d := range digests {
+		for i := range s.images.holders[d] {
+			f := &s.images.holders[d][i]
+			if !makes(f.Action) || f.Subject.Kind == timeline.Image {
+				continue
+			}
+			if first == nil || cmp.Or(cmpBool(f.Action == timeline.Build, first.Action == timeline.Build),
+				cmp.Compare(f.Span.From, first.Span.From), origin(*f, *first)) < 0 {
+				first = f
+			}
+		}
+	}
+	if first == nil {
+		return timeline.Subject{}
+	}
+	return s.doer(*first)
+}
+
+// cmpBool puts what is true first.
+func cmpBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
 // madeBy reports whether a fact is what its maker says of an image.
 func (s *spreader) madeBy(image timeline.Subject, f timeline.Fact) bool {
-	return (f.Action == timeline.Build || f.Action == timeline.Push || f.Action == timeline.Tag) && slices.Contains(s.images.makers[image], f.Subject)
+	if !makes(f.Action) {
+		return false
+	}
+	by := s.maker(s.identity(image))
+	return by.IsZero() || by == s.doer(f)
 }
 
 // place gives an arrival to the subject of its fact: a client of the inventory
@@ -187,138 +258,6 @@ func (s *spreader) place(c cause, a arrival) {
 	}
 }
 
-// namesOf lists the names with tags that an image had, each with the time from
-// which.
-func (s *spreader) namesOf(image timeline.Subject, since int64) map[string]int64 {
-	names := map[string]int64{}
-	note := func(name string, from int64) {
-		if timeline.Split(name).Version == "" {
-			return
-		}
-		if old, ok := names[name]; !ok || from < old {
-			names[name] = from
-		}
-	}
-	if timeline.SHA256(image.ID) == "" {
-		note(image.ID, since)
-	}
-	for name := range s.images.calls[image] {
-		note(name, since)
-	}
-	for _, d := range s.identity(image) {
-		for _, l := range s.images.names[d] {
-			note(l.From, max(since, l.Span.From))
-		}
-		for _, f := range s.images.holders[d] {
-			if f.Parts.Type == "image" && f.Parts.Version != "" {
-				note(withoutDigest(f), max(since, f.Span.From))
-			}
-		}
-	}
-	return names
-}
-
-// toNamed: who got or asked for a name that the image had, and shows no digest,
-// may have got it. Names move, so it is possible, no more.
-func (s *spreader) toNamed(c cause) {
-	mine := map[string]bool{}
-	for _, d := range s.identity(c.subject) {
-		mine[d] = true
-	}
-	names := s.namesOf(c.subject, c.maybe)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		parts := timeline.Split(name)
-		if rules, mapped := s.q.imageRules(parts.Name); rules != nil && mapped && c.arrival.via == "" {
-			continue // the incident's window decides
-		}
-		all := s.images.named[parts.Name]
-		for _, f := range all {
-			if f.Parts.Version != parts.Version || f.Span.To < names[name] || s.madeBy(c.subject, f) || !consumes(f.Action) || f.Subject.Kind == timeline.Image {
-				continue
-			}
-			if len(mine) > 0 && (s.otherImage(f, mine) || s.settled(f, all, mine)) {
-				continue
-			}
-			s.place(c, arrival{content: Possible, judged: judged{
-				Fact: f, verdict: Possible, rule: ruleName,
-				because: fmt.Sprintf("%s %s, a name that %s had; which image came is not known", verb(f.Action), short(f.Item.Artifact), short(c.subject.String())),
-			}})
-		}
-	}
-}
-
-// settled reports whether another line says which image came by that name, and
-// it is another one: an answer of the same command, or what the runtime of the
-// same host finished right after the registry had served it.
-func (s *spreader) settled(f timeline.Fact, all []timeline.Fact, mine map[string]bool) bool {
-	for _, g := range all {
-		if g.Parts.Version != f.Parts.Version || !s.otherImage(g, mine) || !came(g.Action) {
-			continue
-		}
-		if f.Op != 0 && g.Source == f.Source && g.Op == f.Op {
-			return true
-		}
-		if f.Subject.Kind != timeline.Client || f.Span.From == timeline.Beginning || g.Span.From < f.Span.From-pullClock || g.Span.To > f.Span.To+pullTime {
-			continue
-		}
-		if host, sure := s.m.clients.at(f.Subject.ID, f.Span); sure && g.Subject == (timeline.Subject{Kind: timeline.Host, ID: host[0]}) {
-			return true
-		}
-	}
-	return false
-}
-
-const (
-	pullTime  = int64(10 * time.Minute) // between a registry's answer and the end of the pull
-	pullClock = int64(2 * time.Second)  // by which the clocks of registry and host may differ
-)
-
-// came reports whether an action says that an image came over, or was there.
-func came(a timeline.Action) bool {
-	return a == timeline.Pull || a == timeline.Present || a == timeline.Cached || a == timeline.Run
-}
-
-// consumes reports whether an action gets an image, or asks for it.
-func consumes(a timeline.Action) bool {
-	switch a {
-	case timeline.Require, timeline.Resolve, timeline.Check, timeline.Cached, timeline.Pull, timeline.Present, timeline.Run, timeline.Download, timeline.Install:
-		return true
-	}
-	return false
-}
-
-// otherImage reports whether a fact shows which image came: this one, which was
-// judged by its digest, or another. That an image ID is no manifest says
-// nothing, unless documents join the two; nor does a layer.
-func (s *spreader) otherImage(f timeline.Fact, mine map[string]bool) bool {
-	id := false
-	for _, d := range f.Item.Digests {
-		switch {
-		case mine[d.Value]:
-			return true
-		case d.Role == timeline.Layer || d.Role == timeline.Diff || d.Role == timeline.File:
-		case d.Role != timeline.Config || len(s.m.holds.up[d.Value]) > 0:
-			return true
-		default:
-			id = true
-		}
-	}
-	return id && s.knowsConfig(mine)
-}
-
-func (s *spreader) knowsConfig(mine map[string]bool) bool {
-	for d := range mine {
-		for _, f := range s.images.holders[d] {
-			for _, fd := range f.Item.Digests {
-				if fd.Value == d && fd.Role == timeline.Config {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 // toDerived: an image whose layers include the one that holds the package was
 // built on it, whenever that was; so was one that has all its layers and more.
 // Sharing any other layer is nothing.
@@ -343,7 +282,7 @@ func (s *spreader) toDerived(c cause) {
 		return
 	}
 	v := Possible
-	if c.sure != timeline.Forever {
+	if c.verdict == Exposed {
 		v = Exposed
 	}
 	for _, id := range own {

@@ -92,7 +92,7 @@ func other(l timeline.LinkRow, s timeline.Subject) (timeline.Subject, bool) {
 func (s *spreader) toRunner(c cause) {
 	for _, l := range s.links.on[c.subject] {
 		host, ok := other(l, c.subject)
-		if !ok || host.Kind != timeline.Host || c.rule == ruleLater {
+		if !ok || host.Kind != timeline.Host {
 			continue
 		}
 		s.arrive(c, host, c.Fact, c.verdict, ruleRunner, fmt.Sprintf("ran %s, which %s", c.subject, c.short))
@@ -102,12 +102,12 @@ func (s *spreader) toRunner(c cause) {
 // toLaterJobs: a job that ran on an exposed machine afterwards met what was
 // left there; whether it used it is not known.
 func (s *spreader) toLaterJobs(c cause) {
-	if c.sure == timeline.Forever {
+	if c.verdict != Exposed {
 		return
 	}
 	for _, l := range s.links.on[c.subject] {
 		job, ok := other(l, c.subject)
-		if ok && job.Kind == timeline.Job && job != c.Subject && l.Span.To >= c.sure {
+		if ok && job.Kind == timeline.Job && l.Span.To >= c.since {
 			s.arrive(c, job, s.linkFact(c, job, l), Possible, ruleLater, fmt.Sprintf("ran on %s after it was exposed", c.subject))
 		}
 	}
@@ -116,12 +116,12 @@ func (s *spreader) toLaterJobs(c cause) {
 // toGuests: what reads the environment of every process of a host reads that of
 // its containers.
 func (s *spreader) toGuests(c cause) {
-	if c.sure == timeline.Forever || !s.wide {
+	if c.verdict != Exposed || !s.wide {
 		return
 	}
 	for _, l := range s.links.on[c.subject] {
 		guest, ok := other(l, c.subject)
-		if ok && guest.Kind == timeline.Container && l.Span.To >= c.sure {
+		if ok && guest.Kind == timeline.Container && l.Span.To >= c.since {
 			s.arrive(c, guest, s.linkFact(c, guest, l), Possible, ruleGuest,
 				fmt.Sprintf("ran on %s, which is exposed; the release reads the environment of every process that it can", c.subject))
 		}
@@ -131,6 +131,9 @@ func (s *spreader) toGuests(c cause) {
 // toHost: a container's image lay in the store of its host. That the host could
 // be reached from inside needs evidence of its own.
 func (s *spreader) toHost(c cause) {
+	if c.subject.Kind != timeline.Container {
+		return
+	}
 	for _, l := range s.links.on[c.subject] {
 		host, ok := other(l, c.subject)
 		if !ok || host.Kind != timeline.Host {
@@ -166,7 +169,7 @@ func (s *spreader) toSame(c cause) {
 // toCaches: what a job or host wrote into a cache may hold what it got.
 func (s *spreader) toCaches(c cause) {
 	for _, l := range s.links.saved[c.subject] {
-		if cache, ok := cacheOf(c.subject, l.To); ok && l.Span.To >= c.maybe {
+		if cache, ok := cacheOf(c.subject, l.To); ok && l.Span.To >= c.since {
 			s.arrive(c, cache, s.linkFact(c, cache, l), Possible, ruleSaved, fmt.Sprintf("was written by %s after it %s", c.subject, c.short))
 		}
 	}
@@ -176,7 +179,7 @@ func (s *spreader) toCaches(c cause) {
 func (s *spreader) toConsumers(c cause) {
 	for _, l := range s.links.used[c.subject] {
 		who, err := timeline.ParseSubject(l.From)
-		if err == nil && l.Span.To >= c.maybe {
+		if err == nil && l.Span.To >= c.since {
 			s.arrive(c, who, s.linkFact(c, who, l), Possible, ruleRestored, fmt.Sprintf("got %s, which %s", c.subject, c.because))
 		}
 	}
