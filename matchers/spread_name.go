@@ -53,6 +53,12 @@ func (s *spreader) toNamed(c cause) {
 		if rules, mapped := s.q.imageRules(parts.Name); rules != nil && mapped && c.arrival.via == "" {
 			continue // the incident's window decides
 		}
+		cache, _ := cacheOf(c.subject, timeline.SharedCache+name)
+		for _, l := range s.links.used[cache] { // layers reused from the image
+			if who, err := timeline.ParseSubject(l.From); err == nil && l.Span.To >= names[name] {
+				s.arrive(c, who, s.linkFact(c, who, l), Possible, ruleRestored, fmt.Sprintf("took layers from %s, a name that %s had", name, short(c.subject.String())))
+			}
+		}
 		all := s.images.named[parts.Name]
 		for _, f := range all {
 			if f.Parts.Version != parts.Version || f.Span.To < names[name] || s.madeBy(c.subject, f) || !consumes(f.Action) || f.Subject.Kind == timeline.Image {

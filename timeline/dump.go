@@ -45,7 +45,7 @@ func (db *DB) Dump(w io.Writer) error {
 }
 
 func (db *DB) dumpRest(add func(...string)) error {
-	links, err := db.Links(On, Is, Names, Holds, Uses, Mirrors)
+	links, err := db.Links(On, Is, Names, Holds, Uses, Saves, Mirrors)
 	if err != nil {
 		return err
 	}

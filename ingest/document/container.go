@@ -72,6 +72,7 @@ func readContainer(d *evidence.Doc, o *evidence.Out, v value) {
 		who.ID = o.Claim.ID + "/" + who.ID
 		o.Link(timeline.On, who.String(), o.Claim.String())
 	}
+	dockerReach(d, o, who, v)
 	about(o, who, func() {
 		item := containerImage(v)
 		startedAt := v.get("State", "StartedAt")

@@ -67,6 +67,9 @@ type pod struct {
 	node    string
 	created timeline.Span
 	volumes map[string]string // volume → name of the secret in it
+
+	hostPID   value
+	hostPaths map[string]string // volume → folder or file of the node
 }
 
 func readPod(d *evidence.Doc, o *evidence.Out, v value) {
@@ -81,10 +84,15 @@ func readPod(d *evidence.Doc, o *evidence.Out, v value) {
 		node:    spec.get("nodeName").text(),
 		created: evidence.ISOStamp([]byte(meta.get("creationTimestamp").text()), &o.Times),
 		volumes: map[string]string{},
+
+		hostPID: spec.get("hostPID"), hostPaths: map[string]string{},
 	}
 	for vol := range spec.get("volumes").elements() {
 		if secret := vol.get("secret", "secretName").text(); secret != "" {
 			p.volumes[vol.get("name").text()] = secret
+		}
+		if path := vol.get("hostPath", "path").text(); path != "" {
+			p.hostPaths[vol.get("name").text()] = path
 		}
 	}
 	for _, kind := range [][2]string{
@@ -125,6 +133,7 @@ func (p pod) container(d *evidence.Doc, o *evidence.Out, spec, status value) {
 		o.EngineCommand(append(spec.get("command").texts(), spec.get("args").texts()...), started)
 		p.secrets(d, o, spec)
 	})
+	p.podReach(d, o, who, spec)
 }
 
 // ask records the image of the spec, asked for since the pod was made.

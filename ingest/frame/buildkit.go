@@ -314,6 +314,9 @@ func (b *build) at(n int) *step {
 //	#3 docker-image://docker.io/docker/dockerfile:1@sha256:93bf…
 //	#12 [stage-0 5/17] COPY --from=composer:latest /usr/bin/composer /usr/bin/composer
 //	#15 pushing registry.acme.example/api:1 with docker
+//	#9 importing cache manifest from ghcr.io/acme/api:buildcache
+//	#9 importing cache manifest from gha:8680939905724665080
+//	#20 exporting to GitHub Actions Cache
 func (b *build) header(n int, rest []byte, instruction string, l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
 	st := b.at(n)
 	st.name, st.instruction, st.mark = string(rest), instruction, o.Mark()
@@ -339,6 +342,10 @@ func (b *build) header(n int, rest []byte, instruction string, l *evidence.Line,
 		}
 	case word == "pushing" && strings.HasSuffix(args, " with docker"):
 		st.pushing = strings.TrimSuffix(args, " with docker")
+	case strings.HasPrefix(instruction, "importing cache manifest from "):
+		b.cache(o, timeline.Uses, firstWord(strings.TrimPrefix(instruction, "importing cache manifest from ")))
+	case instruction == "exporting to GitHub Actions Cache", instruction == "exporting cache to GitHub Actions Cache":
+		b.cache(o, timeline.Saves, "gha:")
 	case strings.HasPrefix(instruction, "merging manifest list "):
 		st.pushing = firstWord(strings.TrimPrefix(instruction, "merging manifest list "))
 	}
@@ -352,6 +359,21 @@ func (b *build) header(n int, rest []byte, instruction string, l *evidence.Line,
 		delete(b.asked, ref.String())
 	}
 	return s
+}
+
+// cache links the build with a cache of layers. To which registry one is
+// written is not printed.
+// https://docs.docker.com/build/cache/backends/
+func (b *build) cache(o *evidence.Out, r timeline.Relation, ref string) {
+	end := timeline.CacheEnd + "buildkit-gha" // one for each repository
+	if !strings.HasPrefix(ref, "gha:") {
+		image := timeline.NormalizeImage(ref)
+		if image == "" || !strings.ContainsAny(ref, "/") {
+			return // a folder: "local:1204"
+		}
+		end = timeline.SharedCache + image
+	}
+	o.Link(r, o.Subject().String(), end)
 }
 
 // copiedFrom returns the image that COPY --from names, "" for a stage. The
