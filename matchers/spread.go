@@ -52,14 +52,14 @@ type arrival struct {
 }
 
 // seeds are the judgements that stand on their own.
-func (m *matching) seeds() []arrival {
-	var out []arrival
+func (m *matching) seeds() []*arrival {
+	var out []*arrival
 	for s, a := range m.about {
 		for _, j := range a.judged {
 			if j.verdict.rank() > Possible.rank() || j.rule == ruleEngine {
 				continue // a flaw is in the engine, and travels no further
 			}
-			seed := arrival{judged: j, at: s, since: j.Span.From, content: j.verdict, short: lower(j.because)}
+			seed := &arrival{judged: j, at: s, since: j.Span.From, content: j.verdict, short: lower(j.because)}
 			for _, more := range []string{", which ", " inside the window", " at a time that", "; "} {
 				seed.short, _, _ = strings.Cut(seed.short, more)
 			}
@@ -77,7 +77,7 @@ func (m *matching) seeds() []arrival {
 // was only asked for.
 var contentRules = map[string]bool{"exact-digest": true, "image-content": true, "release-tag": true}
 
-func compareArrivals(a, b arrival) int {
+func compareArrivals(a, b *arrival) int {
 	return cmp.Or(compareSubjects(a.at, b.at), origin(a.Fact, b.Fact), strings.Compare(a.rule, b.rule), strings.Compare(a.via, b.via))
 }
 
@@ -128,10 +128,10 @@ type spreader struct {
 	m       *matching
 	q       *question
 	reach   map[timeline.Subject]*reached
-	arrived map[arrivalKey]arrival
+	arrived map[arrivalKey]*arrival
 	order   []arrivalKey
 	carried map[timeline.Subject]reached // how the subjects stood when they were carried on
-	next    []arrival
+	next    []*arrival
 	links   placed
 	linked  int64 // numbers for links that stand as evidence, below those of events
 	images  images
@@ -140,7 +140,7 @@ type spreader struct {
 }
 
 func newSpreader(m *matching) (*spreader, error) {
-	s := &spreader{m: m, q: m.q, reach: map[timeline.Subject]*reached{}, arrived: map[arrivalKey]arrival{}, carried: map[timeline.Subject]reached{}, wide: m.q.inc.wide()}
+	s := &spreader{m: m, q: m.q, reach: map[timeline.Subject]*reached{}, arrived: map[arrivalKey]*arrival{}, carried: map[timeline.Subject]reached{}, wide: m.q.inc.wide()}
 	more, err := m.r.more(timeline.Names, timeline.Uses, timeline.Saves)
 	if err != nil {
 		return nil, err
@@ -151,14 +151,14 @@ func newSpreader(m *matching) (*spreader, error) {
 }
 
 // improve notes an arrival.
-func (s *spreader) improve(a arrival) {
+func (s *spreader) improve(a *arrival) {
 	r := s.reach[a.at]
 	if r == nil {
 		r = &reached{}
 		s.reach[a.at] = r
 	}
 	if old := r.of(a.verdict); *old == nil || a.since < (*old).since {
-		*old = &a
+		*old = a
 	}
 }
 
@@ -166,26 +166,25 @@ func (s *spreader) improve(a arrival) {
 type cause struct {
 	subject timeline.Subject
 	via     string
-	arrival
+	*arrival
 }
 
-func (s *spreader) causeOf(a arrival) cause {
+func (s *spreader) causeOf(a *arrival) cause {
 	return cause{a.at, FindingID(s.q.inc.ID, a.at), a}
 }
 
 // arrive records that a subject is exposed, or may be, by what another one is.
 func (s *spreader) arrive(c cause, to timeline.Subject, f timeline.Fact, v Verdict, rule, because string) {
-	s.add(c, arrival{at: to, content: v, judged: judged{Fact: f, verdict: v, rule: rule, because: because}})
+	s.add(c, &arrival{at: to, content: v, judged: judged{Fact: f, verdict: v, rule: rule, because: because}})
 }
 
-func (s *spreader) add(c cause, a arrival) {
+func (s *spreader) add(c cause, a *arrival) {
 	a.channel, a.key, a.via = c.channel, "spread/"+c.via, c.via
 	a.since = max(a.Span.From, c.since)
 	if a.short = "was exposed"; a.verdict != Exposed {
 		a.short = "may have been exposed"
 	}
-	from := c.arrival
-	a.from = &from
+	a.from = c.arrival
 	k := arrivalKey{a.at, a.rule, a.via, a.verdict, a.content, a.Path, a.Line, a.Item.Artifact}
 	old, ok := s.arrived[k]
 	if ok && old.since <= a.since {
@@ -213,7 +212,7 @@ func (a *arrival) circular() bool {
 }
 
 // round carries arrivals one step on.
-func (s *spreader) round(now []arrival) error {
+func (s *spreader) round(now []*arrival) error {
 	slices.SortStableFunc(now, compareArrivals)
 	if err := s.fetch(now); err != nil {
 		return err
@@ -229,7 +228,7 @@ func (s *spreader) round(now []arrival) error {
 		}
 		s.carried[a.at] = *stands
 		for _, one := range stands.strongest() {
-			s.step(s.causeOf(*one))
+			s.step(s.causeOf(one))
 		}
 	}
 	return s.err

@@ -34,7 +34,7 @@ func newImages(links []timeline.LinkRow) images {
 
 // fetch reads what a round needs, all of it at once: what its subjects made,
 // who has the images that they are or made, and who asked for those by name.
-func (s *spreader) fetch(now []arrival) error {
+func (s *spreader) fetch(now []*arrival) error {
 	var who []timeline.Subject
 	for _, a := range now {
 		if _, ok := s.images.made[a.at]; !ok && a.at.Kind != timeline.Image {
@@ -115,7 +115,7 @@ func (s *spreader) addresses(host timeline.Subject) []timeline.Subject {
 	return out
 }
 
-func (s *spreader) fetchNamed(now []arrival) error {
+func (s *spreader) fetchNamed(now []*arrival) error {
 	var names []string
 	for _, a := range now {
 		if a.at.Kind != timeline.Image {
@@ -177,7 +177,7 @@ func (s *spreader) toPullers(c cause) {
 				continue
 			}
 			seen[keyOf(f)] = true
-			a := arrival{content: Possible, judged: judged{Fact: f, verdict: Possible, rule: rulePuller}}
+			a := &arrival{content: Possible, judged: judged{Fact: f, verdict: Possible, rule: rulePuller}}
 			if c.verdict == Exposed {
 				a.verdict, a.content = exact(f.Action, true), Exposed
 			}
@@ -236,7 +236,7 @@ func (s *spreader) madeBy(image timeline.Subject, f timeline.Fact) bool {
 
 // place gives an arrival to the subject of its fact: a client of the inventory
 // is its host, and each of several hosts behind one address may have done it.
-func (s *spreader) place(c cause, a arrival) {
+func (s *spreader) place(c cause, a *arrival) {
 	a.at = a.Fact.Subject
 	if a.at.Kind != timeline.Client {
 		s.add(c, a)
@@ -250,11 +250,11 @@ func (s *spreader) place(c cause, a arrival) {
 	}
 	s.add(c, a)
 	for _, h := range hosts {
-		one := a
+		one := *a
 		one.at = timeline.Subject{Kind: timeline.Host, ID: h}
 		one.verdict, one.content, one.rule = Possible, Possible, "behind-one-address"
 		one.because = fmt.Sprintf("one of the %d hosts behind %s %s", len(hosts), a.at.ID, a.because)
-		s.add(c, one)
+		s.add(c, &one)
 	}
 }
 

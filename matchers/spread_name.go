@@ -67,7 +67,7 @@ func (s *spreader) toNamed(c cause) {
 			if len(mine) > 0 && (s.otherImage(f, mine) || s.settled(f, all, mine)) {
 				continue
 			}
-			s.place(c, arrival{content: Possible, judged: judged{
+			s.place(c, &arrival{content: Possible, judged: judged{
 				Fact: f, verdict: Possible, rule: ruleName,
 				because: fmt.Sprintf("%s %s, a name that %s had; which image came is not known", verb(f.Action), short(f.Item.Artifact), short(c.subject.String())),
 			}})
