@@ -122,7 +122,45 @@ func ask(ctx context.Context, bin string, w *world) error {
 		}
 		fmt.Printf("ok: evidence %s gives the same findings\n", name)
 	}
+	return a.leaveOneOut(first)
+}
+
+// leaveOneOut takes one file of evidence away: nobody becomes clear by that.
+func (a asking) leaveOneOut(all []byte) error {
+	before, err := verdicts(all)
+	if err != nil {
+		return err
+	}
+	for i, left := range a.w.evidence {
+		name := filepath.Base(left.path)
+		findings, err := a.findings("without "+name, slices.Delete(slices.Clone(a.w.evidence), i, i+1))
+		if err != nil {
+			return err
+		}
+		after, err := verdicts(findings)
+		if err != nil {
+			return err
+		}
+		for who, v := range after {
+			if v == "clear" && before[who] != "clear" {
+				return fmt.Errorf("without %s %s is clear, and was %s", name, who, before[who])
+			}
+		}
+	}
+	fmt.Println("ok: nobody is clear because a file is missing")
 	return nil
+}
+
+func verdicts(findings []byte) (map[string]string, error) {
+	var a answer
+	if err := json.Unmarshal(findings, &a.Findings); err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, f := range a.Findings {
+		out[f.Subject.Kind+":"+f.Subject.ID] = f.Verdict
+	}
+	return out, nil
 }
 
 type asking struct {
@@ -149,6 +187,7 @@ func (a asking) findings(name string, exhibits []exhibit) ([]byte, error) {
 		}
 	}
 	out, err := a.run(dir, 10, "match", a.w.path("drill.yaml"), "--json")
+	defer os.RemoveAll(dir)
 	if err != nil {
 		return nil, err
 	}
