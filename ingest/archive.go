@@ -23,6 +23,8 @@ const (
 	maxUnpack  = 64 << 30 // bytes that one source may unpack to
 	maxRatio   = 1000     // unpacked to packed bytes,
 	ratioFrom  = 64 << 20 // once that much was unpacked
+	maxEvents  = 10       // events by each byte of a source that is packed,
+	eventsFrom = 1 << 20  // once there are that many
 	maxName    = 1024     // bytes of a member's name that are kept
 )
 
@@ -33,6 +35,7 @@ var errOver = errors.New("over the limits on archives")
 type budget struct {
 	members  int
 	unpacked int64
+	events   int64
 	packed   func() int64 // bytes of the source, or of it read so far
 	over     error
 }
@@ -43,6 +46,15 @@ func (b *budget) member() bool {
 		b.over = fmt.Errorf("%w: more than %d members; unpack it and read the folder", errOver, maxMembers)
 	}
 	return b.over == nil
+}
+
+// found counts the events of what is packed: a line can be packed to nothing,
+// and its event cannot.
+func (b *budget) found(events int) {
+	b.events += int64(events)
+	if b.over == nil && b.events > eventsFrom && b.events/maxEvents > b.packed() {
+		b.over = fmt.Errorf("%w: more than %d events for each of its bytes, the same lines again and again; unpack it and read the file", errOver, maxEvents)
+	}
 }
 
 func (b *budget) count(n int) error {

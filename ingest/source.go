@@ -225,7 +225,14 @@ type log struct {
 func (s *source) newLog(at where) *log {
 	claim, base := s.subjects(at)
 	times := evidence.Times{Zone: s.g.opt.Zone, Covers: s.g.opt.Covers, Skew: s.g.opt.Skew}
-	r := s.g.machine.NewReading(at.path, claim, base, times, s.w.Write)
+	write := s.w.Write
+	if at.from != nil || at.depth > 0 {
+		write = func(b *timeline.Batch) error {
+			s.budget.found(len(b.Events))
+			return s.w.Write(b)
+		}
+	}
+	r := s.g.machine.NewReading(at.path, claim, base, times, write)
 	r.StartOps(s.ops)
 	r.Store = s.g.opt.Store
 	return &log{path: at.path, reading: r}

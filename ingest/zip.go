@@ -36,7 +36,17 @@ func (s *source) zipFile(at where) error {
 		return s.zipStream(io.NewSectionReader(in, 0, st.Size()), at)
 	}
 	z.RegisterDecompressor(zip.Deflate, inflate)
-	return s.zipMembers(z.File, at)
+	all := extents(z.File)
+	if unlisted(in, all) {
+		return s.zipStream(io.NewSectionReader(in, 0, st.Size()), at)
+	}
+	files, why := apart(z.File, all)
+	if why != "" {
+		if err := s.broken(at.path, errors.New(why)); err != nil {
+			return err
+		}
+	}
+	return s.zipMembers(files, at)
 }
 
 // progressAt tells the progress of a file that is read here and there.
@@ -59,7 +69,8 @@ func (p *progressAt) ReadAt(b []byte, off int64) (int, error) {
 }
 
 // directorySize reads how many members a zip file says it has, so that a
-// directory of millions is not held.
+// directory of millions is not held. It is an error when the directory does not
+// end where its end record stands: two archives in one file have two.
 // https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT 4.3.14, 4.3.16
 func directorySize(f *os.File, size int64) (uint64, error) {
 	const tail = 22 + 1<<16
@@ -71,15 +82,21 @@ func directorySize(f *os.File, size int64) (uint64, error) {
 	if end < 0 || end+22 > len(buf) {
 		return 0, zip.ErrFormat
 	}
-	n := uint64(binary.LittleEndian.Uint16(buf[end+10:]))
-	if n != 0xffff || end < 20 || string(buf[end-20:end-16]) != "PK\x06\x07" {
-		return n, nil
+	le := binary.LittleEndian
+	n := uint64(le.Uint16(buf[end+10:]))
+	length, from, at := uint64(le.Uint32(buf[end+12:])), uint64(le.Uint32(buf[end+16:])), uint64(size)-uint64(len(buf)-end)
+	if end >= 20 && string(buf[end-20:end-16]) == "PK\x06\x07" {
+		var big [56]byte
+		at = le.Uint64(buf[end-12:])
+		if _, err := f.ReadAt(big[:], int64(at&(1<<62-1))); err != nil || string(big[:4]) != "PK\x06\x06" {
+			return 0, zip.ErrFormat
+		}
+		n, length, from = le.Uint64(big[32:]), le.Uint64(big[40:]), le.Uint64(big[48:])
 	}
-	var big [56]byte
-	if _, err := f.ReadAt(big[:], int64(binary.LittleEndian.Uint64(buf[end-12:]))); err != nil || string(big[:4]) != "PK\x06\x06" {
-		return 0, zip.ErrFormat
+	if from+length != at {
+		return n, zip.ErrFormat
 	}
-	return binary.LittleEndian.Uint64(big[32:]), nil
+	return n, nil
 }
 
 // zipMembers reads the members of a zip file; the jobs of a run archive once

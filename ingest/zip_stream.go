@@ -105,6 +105,9 @@ func (s *source) zipStream(r io.Reader, at where) error {
 				return s.broken(at.path, fmt.Errorf("zip: its directory: %w", cut(err)))
 			}
 			if done {
+				if rest, err := io.Copy(io.Discard, &nonZero{r: z}); err != nil || rest > 0 {
+					z.note("data follow the end of %s", "it")
+				}
 				return s.zipChecked(z, at)
 			}
 		default:
@@ -369,6 +372,9 @@ func (z *zipStream) directory(mark string) (done bool, err error) {
 	case "PK\x05\x06":
 		if b, err = z.take(18); err == nil && le.Uint16(b[6:]) != 0xffff && int(le.Uint16(b[6:])) != z.listed&0xffff {
 			z.note("its directory is cut: %s lists fewer members than it says", "it")
+		}
+		if err == nil {
+			err = z.discard(int64(le.Uint16(b[16:])))
 		}
 		return true, err
 	}
