@@ -48,7 +48,7 @@ bench: all ## speed, as ratios to openssl, ripgrep and sqlite3 over the same fil
 fuzz: need ## every fuzz test, FUZZTIME each
 	@set -e; for pkg in $$($(GO) list $(PACKAGES)); do \
 	  for name in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-	    echo "$$pkg $$name"; $(GO) test $$pkg -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME); \
+	    echo "$$pkg $$name"; $(GO) test $$pkg -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x; \
 	  done; done
 
 update: need ## write goldens and stories anew; read the difference before you commit it

@@ -329,18 +329,14 @@ func (s *source) tarNames(at where) ([]member, error) {
 	if s.file == nil || at.depth > 0 {
 		return nil, nil
 	}
-	st, err := s.file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	var r io.Reader = bufio.NewReader(io.NewSectionReader(s.file, 0, st.Size()))
+	var r io.Reader = bufio.NewReader(io.NewSectionReader(s.file, 0, s.file.Size()))
 	head, _ := r.(*bufio.Reader).Peek(tarBlock)
 	if z, _, err := decompressor(r, head); err != nil {
 		return nil, err
 	} else if z != nil {
 		r = z
 	}
-	tr := tar.NewReader(&metered{r: r, b: &budget{packed: st.Size}})
+	tr := tar.NewReader(&metered{r: r, b: &budget{packed: s.file.Size}})
 	var all []member
 	for len(all) < maxMembers {
 		h, err := tr.Next()

@@ -76,9 +76,9 @@ func (s *source) image(img *image.Image, room int) (int, error) {
 	s.info.Events += int64(len(b.Events))
 	if missing == "" {
 		b.Coverage = whole(img, who)
-		return len(b.Events), s.w.Write(b)
+		return len(b.Events), s.write(b)
 	}
-	if err := s.w.Write(b); err != nil {
+	if err := s.write(b); err != nil {
 		return 0, err
 	}
 	return len(b.Events), s.broken(img.Path, fmt.Errorf("the content of the image is not known whole: %s", missing))
@@ -201,5 +201,5 @@ func (s *source) orphan(l *image.Layer, at where) error {
 		b.Events = append(b.Events, e)
 	}
 	s.info.Events += int64(len(b.Events))
-	return s.w.Write(b)
+	return s.write(b)
 }

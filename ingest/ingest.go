@@ -248,7 +248,7 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 	info.Skew = g.opt.Skew.String()
 	var in io.Reader = g.opt.Stdin
 	var f *os.File
-	regular := false
+	regular, size := false, int64(0)
 	if path != "-" {
 		var err error
 		if from.fault == "" {
@@ -265,6 +265,7 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 		if err != nil {
 			return File{}, fmt.Errorf("ingest: %w", err)
 		}
+		size = st.Size()
 		if regular = st.Mode().IsRegular(); regular { // a pipe can be read once
 			known, err := g.known(f, st.Size(), info)
 			if err != nil {
@@ -283,9 +284,9 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	s := &source{g: g, ctx: ctx, w: w, info: info, from: from, jobs: from.jobs}
+	s := &source{g: g, ctx: ctx, write: w.Write, info: info, from: from, jobs: from.jobs}
 	if regular {
-		s.file = f
+		s.file = io.NewSectionReader(f, 0, size)
 	}
 	if g.opt.Keep {
 		if s.keep, err = g.db.Keep(); err != nil {

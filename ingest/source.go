@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -23,13 +22,13 @@ const maxDocument = 32 << 20
 // source is one input file being read: a plain file, or an archive with its
 // members.
 type source struct {
-	g    *ingester
-	ctx  context.Context
-	w    *timeline.SourceWriter
-	info timeline.SourceInfo
-	from input
-	file *os.File         // nil for what cannot be read twice
-	keep *timeline.Keeper // nil: it is not kept
+	g     *ingester
+	ctx   context.Context
+	write func(*timeline.Batch) error // takes what is found
+	info  timeline.SourceInfo
+	from  input
+	file  *io.SectionReader // nil for what cannot be read twice
+	keep  *timeline.Keeper  // nil: it is not kept
 
 	in        *counter
 	budget    budget
@@ -83,7 +82,7 @@ func (s *source) claimSubject(who timeline.Subject) error {
 		b.Expected = s.earlier(who)
 	}
 	s.claimed = true
-	return s.w.Write(b)
+	return s.write(b)
 }
 
 // earlier lists the attempts that came before the one that --subject names: a
@@ -225,11 +224,11 @@ type log struct {
 func (s *source) newLog(at where) *log {
 	claim, base := s.subjects(at)
 	times := evidence.Times{Zone: s.g.opt.Zone, Covers: s.g.opt.Covers, Skew: s.g.opt.Skew}
-	write := s.w.Write
+	write := s.write
 	if at.from != nil || at.depth > 0 {
 		write = func(b *timeline.Batch) error {
 			s.budget.found(len(b.Events))
-			return s.w.Write(b)
+			return s.write(b)
 		}
 	}
 	r := s.g.machine.NewReading(at.path, claim, base, times, write)
@@ -421,5 +420,5 @@ func (s *source) add(t evidence.Totals) {
 func (s *source) broken(name string, err error) error {
 	s.state(name, timeline.Partial, err.Error())
 	s.info.Skipped++
-	return s.w.Write(&timeline.Batch{Skips: []timeline.Skip{{Reason: err.Error(), Origin: timeline.Origin{Path: name}}}})
+	return s.write(&timeline.Batch{Skips: []timeline.Skip{{Reason: err.Error(), Origin: timeline.Origin{Path: name}}}})
 }

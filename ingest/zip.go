@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"sync"
 
@@ -20,25 +19,22 @@ import (
 // zipFile reads a zip file by its directory, at the end of the file. Without
 // one the file was cut: what is left of it is read as it comes.
 func (s *source) zipFile(at where) error {
-	st, err := s.file.Stat()
-	if err != nil {
-		return err
-	}
-	in := &progressAt{ctx: s.ctx, r: s.file, left: st.Size(), g: s.g}
-	s.budget.packed = st.Size
+	size := s.file.Size()
+	in := &progressAt{ctx: s.ctx, r: s.file, left: size, g: s.g}
+	s.budget.packed = s.file.Size
 	s.in.quiet = true
-	n, err := directorySize(s.file, st.Size())
+	n, err := directorySize(s.file, size)
 	var z *zip.Reader
 	if err == nil && n <= maxMembers {
-		z, err = zip.NewReader(in, st.Size())
+		z, err = zip.NewReader(in, size)
 	}
 	if z == nil || err != nil {
-		return s.zipStream(io.NewSectionReader(in, 0, st.Size()), at)
+		return s.zipStream(io.NewSectionReader(in, 0, size), at)
 	}
 	z.RegisterDecompressor(zip.Deflate, inflate)
 	all := extents(z.File)
 	if unlisted(in, all) {
-		return s.zipStream(io.NewSectionReader(in, 0, st.Size()), at)
+		return s.zipStream(io.NewSectionReader(in, 0, size), at)
 	}
 	files, why := apart(z.File, all)
 	if why != "" {
@@ -72,7 +68,7 @@ func (p *progressAt) ReadAt(b []byte, off int64) (int, error) {
 // directory of millions is not held. It is an error when the directory does not
 // end where its end record stands: two archives in one file have two.
 // https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT 4.3.14, 4.3.16
-func directorySize(f *os.File, size int64) (uint64, error) {
+func directorySize(f io.ReaderAt, size int64) (uint64, error) {
 	const tail = 22 + 1<<16
 	buf := make([]byte, min(size, tail))
 	if _, err := f.ReadAt(buf, size-int64(len(buf))); err != nil && !errors.Is(err, io.EOF) {

@@ -14,6 +14,9 @@ const maxWritten = 40
 // redacted when it was made.
 func (o *Out) conceal(e *timeline.Event) {
 	e.Subject, e.Span = o.named(e.Subject), written(e.Span)
+	if e.Subject.ID == "" { // a name of blanks, or of nothing that can be shown
+		e.Subject = o.named(o.Subject())
+	}
 	for i := range e.Items {
 		it := &e.Items[i]
 		it.Artifact, it.Ref = concealArtifact(Clean(it.Artifact)), Redact(Clean(it.Ref))
