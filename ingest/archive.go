@@ -310,6 +310,7 @@ func (s *source) tarMembers(r io.Reader, at where, images *imageArchive) error {
 			return s.overrun(at)
 		}
 	}
+	s.tear(torn(run.came), at)
 	if in.zeros < 2*tarBlock {
 		return s.broken(at.path, errors.New("tar: it is cut: its end mark is missing"))
 	}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -56,7 +57,14 @@ func (g *ingester) collected(ctx context.Context, from input) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	return g.finish(&source{g: &one, ctx: ctx, w: w, info: info, from: from, file: f}, f)
+	size, err := f.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return File{}, errors.Join(fmt.Errorf("ingest %s: %w", r.URL, err), w.Discard())
+	}
+	return g.finish(&source{g: &one, ctx: ctx, write: w.Write, info: info, from: from, file: io.NewSectionReader(f, 0, size)}, f, w)
 }
 
 // unkept writes kept bytes into a file without a name: archives are read here

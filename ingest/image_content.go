@@ -75,10 +75,10 @@ func (s *source) image(img *image.Image, room int) (int, error) {
 	s.state(img.Path, timeline.Read, "")
 	s.info.Events += int64(len(b.Events))
 	if missing == "" {
-		b.Coverage = whole(img, who)
-		return len(b.Events), s.write(b)
+		s.proved = append(s.proved, whole(img, who)...) // layers are checked by their digests
+		return len(b.Events), s.put(b)
 	}
-	if err := s.write(b); err != nil {
+	if err := s.put(b); err != nil {
 		return 0, err
 	}
 	return len(b.Events), s.broken(img.Path, fmt.Errorf("the content of the image is not known whole: %s", missing))
@@ -201,5 +201,5 @@ func (s *source) orphan(l *image.Layer, at where) error {
 		b.Events = append(b.Events, e)
 	}
 	s.info.Events += int64(len(b.Events))
-	return s.write(b)
+	return s.put(b)
 }

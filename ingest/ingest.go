@@ -294,19 +294,19 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 		}
 		defer s.keep.Abort()
 	}
-	return g.finish(s, in)
+	return g.finish(s, in, w)
 }
 
 // finish reads a source to its end.
-func (g *ingester) finish(s *source, in io.Reader) (File, error) {
+func (g *ingester) finish(s *source, in io.Reader, w *timeline.SourceWriter) (File, error) {
 	err := s.read(in)
 	if err == nil && s.keep != nil {
 		err = errors.Join(s.keep.Commit(s.info), g.keepParts(s.ctx, s.from, s.info))
 	}
 	if err != nil {
-		return File{}, errors.Join(fmt.Errorf("ingest %s: %w", s.info.Path, err), s.w.Discard())
+		return File{}, errors.Join(fmt.Errorf("ingest %s: %w", s.info.Path, err), w.Discard())
 	}
-	changed, err := s.w.Finish(s.info)
+	changed, err := w.Finish(s.info)
 	if err != nil {
 		return File{}, fmt.Errorf("ingest %s: %w", s.info.Path, err)
 	}

@@ -53,28 +53,29 @@ func (j *jobFiles) stepsCount(all []member) bool {
 	return total > max(all[j.whole].size-markSize, 0)
 }
 
-// torn tells what is wrong with the first job whose two copies are not the
-// same, "" when nothing is: a run archive holds each byte of a job twice, so a
-// member that is missing or cut shows.
-func torn(all []member) (folder, why string) {
-	jobs := runJobs(all)
+// torn tells what is wrong with the jobs, by folder, whose two copies are not the
+// same: a run archive holds each byte of a job twice, so a member that is
+// missing or cut shows.
+func torn(all []member) map[string]string {
+	jobs, wrong := runJobs(all), map[string]string{}
 	for _, folder := range slices.Sorted(maps.Keys(jobs)) {
 		j := jobs[folder]
 		if len(j.steps) == 0 {
 			continue
 		}
 		if j.whole < 0 {
-			return folder, "the whole-job file is missing, and with it what would show that no step file is"
+			wrong[folder] = "the whole-job file is missing, and with it what would show that no step file is"
+			continue
 		}
 		steps := int64(0)
 		for _, s := range j.steps {
 			steps += max(all[s.index].size-markSize, 0)
 		}
 		if whole := max(all[j.whole].size-markSize, 0); steps != whole {
-			return folder, fmt.Sprintf("the whole-job file holds %d bytes and the step files %d, which should be the same: members are missing or cut", whole, steps)
+			wrong[folder] = fmt.Sprintf("the whole-job file holds %d bytes and the step files %d, which should be the same: members are missing or cut", whole, steps)
 		}
 	}
-	return "", ""
+	return wrong
 }
 
 // numbered cuts "12_Run tests.txt" into number and name.
@@ -219,6 +220,7 @@ type runMembers struct {
 	known   map[string]bool // folders of jobs
 	whole   map[string]bool // jobs by folder whose whole-job file came first
 	steps   map[string]bool // and those whose step files did
+	came    []member        // that look like those of a run archive
 }
 
 func newRunMembers(names func() ([]member, error)) *runMembers {
@@ -234,6 +236,7 @@ func (r *runMembers) choose(m member) (job string, skip bool) {
 	if !ok && base != "system.txt" {
 		return "", false
 	}
+	r.came = append(r.came, m)
 	if !r.planned {
 		r.planned = true
 		if all, err := r.names(); err == nil && all != nil {

@@ -25,10 +25,15 @@ type source struct {
 	g     *ingester
 	ctx   context.Context
 	write func(*timeline.Batch) error // takes what is found
-	info  timeline.SourceInfo
-	from  input
-	file  *io.SectionReader // nil for what cannot be read twice
-	keep  *timeline.Keeper  // nil: it is not kept
+
+	// What the source covers waits until it is known whether it is whole. Of
+	// one that is not, members that a checksum proved keep theirs.
+	covers, proved []timeline.Coverage
+
+	info timeline.SourceInfo
+	from input
+	file *io.SectionReader // nil for what cannot be read twice
+	keep *timeline.Keeper  // nil: it is not kept
 
 	in        *counter
 	budget    budget
@@ -68,7 +73,10 @@ func (s *source) read(in io.Reader) error {
 	}
 	s.info.SHA256, s.info.Bytes = hex.EncodeToString(s.in.h.Sum(nil)), s.in.n
 	s.conclude()
-	return nil
+	if s.info.State == timeline.Read {
+		s.proved = append(s.proved, s.covers...)
+	}
+	return s.write(&timeline.Batch{Coverage: s.proved})
 }
 
 // claimSubject stores a subject that gets a verdict even if nothing was found.
@@ -82,7 +90,7 @@ func (s *source) claimSubject(who timeline.Subject) error {
 		b.Expected = s.earlier(who)
 	}
 	s.claimed = true
-	return s.write(b)
+	return s.put(b)
 }
 
 // earlier lists the attempts that came before the one that --subject names: a
@@ -219,22 +227,23 @@ type log struct {
 	path    string
 	format  *evidence.Format
 	reading *evidence.Reading
+	covers  int // where its coverage begins in that of the source
 }
 
 func (s *source) newLog(at where) *log {
 	claim, base := s.subjects(at)
 	times := evidence.Times{Zone: s.g.opt.Zone, Covers: s.g.opt.Covers, Skew: s.g.opt.Skew}
-	write := s.write
+	write := s.put
 	if at.from != nil || at.depth > 0 {
 		write = func(b *timeline.Batch) error {
 			s.budget.found(len(b.Events))
-			return s.write(b)
+			return s.put(b)
 		}
 	}
 	r := s.g.machine.NewReading(at.path, claim, base, times, write)
 	r.StartOps(s.ops)
 	r.Store = s.g.opt.Store
-	return &log{path: at.path, reading: r}
+	return &log{path: at.path, reading: r, covers: len(s.covers)}
 }
 
 // subjects says what the lines of a place belong to: what --subject said, and
@@ -314,7 +323,7 @@ func (s *source) document(f *evidence.Format, h *evidence.Head, d *decoded, l *l
 	case readErr != nil:
 		s.state(h.Path, timeline.Partial, readErr.Error())
 	default:
-		s.settle(h.Path, t)
+		s.settle(l, t)
 	}
 	return nil
 }
@@ -388,11 +397,16 @@ func (s *source) finish(l *log) error {
 			s.format(textFormat)
 		}
 	}
-	s.settle(l.path, t)
+	s.settle(l, t)
 	return nil
 }
 
-func (s *source) settle(name string, t evidence.Totals) {
+// settle says what a log came to. What lacks something covers nothing.
+func (s *source) settle(l *log, t evidence.Totals) {
+	name := l.path
+	if t.Partial != "" || t.Skipped > 0 {
+		s.covers = s.covers[:l.covers]
+	}
 	switch {
 	case t.Partial != "":
 		s.state(name, timeline.Partial, t.Partial)
@@ -420,5 +434,5 @@ func (s *source) add(t evidence.Totals) {
 func (s *source) broken(name string, err error) error {
 	s.state(name, timeline.Partial, err.Error())
 	s.info.Skipped++
-	return s.write(&timeline.Batch{Skips: []timeline.Skip{{Reason: err.Error(), Origin: timeline.Origin{Path: name}}}})
+	return s.put(&timeline.Batch{Skips: []timeline.Skip{{Reason: err.Error(), Origin: timeline.Origin{Path: name}}}})
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -109,9 +111,8 @@ func (s *source) zipMembers(files []*zip.File, at where) error {
 		}
 		seen[f.Name] = true
 	}
-	if folder, why := torn(all); why != "" {
-		s.state(at.in(folder).path, timeline.Partial, why)
-	}
+	wrong := torn(all)
+	s.tear(wrong, at)
 	tasks, _ := plan(all)
 	s.jobs = countJobs(tasks)
 	for _, t := range tasks {
@@ -123,14 +124,25 @@ func (s *source) zipMembers(files []*zip.File, at where) error {
 			}
 			parts = append(parts, part{at.in(f.Name), func() (io.ReadCloser, error) { return openZip(f) }})
 		}
+		from, partial := len(s.covers), s.partial
 		if err := s.parts(parts, t.job); err != nil {
 			return err
+		}
+		if _, bad := wrong[t.job]; !bad && s.partial == partial {
+			s.prove(from)
 		}
 		if s.budget.over != nil {
 			return s.overrun(at)
 		}
 	}
 	return nil
+}
+
+// tear says which jobs of a run archive are not whole.
+func (s *source) tear(wrong map[string]string, at where) {
+	for _, folder := range slices.Sorted(maps.Keys(wrong)) {
+		s.state(at.in(folder).path, timeline.Partial, wrong[folder])
+	}
 }
 
 func openZip(f *zip.File) (io.ReadCloser, error) {

@@ -22,6 +22,7 @@ type zipStream struct {
 	names   map[uint64]bool
 	listed  int
 	trouble error // the first way in which the directory differs
+	proved  int   // where what its members prove begins
 }
 
 // zipSeen is what came of a member: hashes, for the memory is bounded.
@@ -73,7 +74,7 @@ const (
 var errZipLost = errors.New("the members after it are not read")
 
 func (s *source) zipStream(r io.Reader, at where) error {
-	z := &zipStream{r: bufio.NewReaderSize(r, 64<<10), seed: maphash.MakeSeed(), came: map[int64]zipSeen{}, names: map[uint64]bool{}}
+	z := &zipStream{r: bufio.NewReaderSize(r, 64<<10), seed: maphash.MakeSeed(), came: map[int64]zipSeen{}, names: map[uint64]bool{}, proved: len(s.proved)}
 	run := newRunMembers(func() ([]member, error) { return nil, nil })
 	for {
 		start := z.off
@@ -108,7 +109,7 @@ func (s *source) zipStream(r io.Reader, at where) error {
 				if rest, err := io.Copy(io.Discard, &nonZero{r: z}); err != nil || rest > 0 {
 					z.note("data follow the end of %s", "it")
 				}
-				return s.zipChecked(z, at)
+				return s.zipChecked(z, run, at)
 			}
 		default:
 			return s.broken(at.path, errors.New("zip: malformed: no header where a member should begin"))
@@ -116,9 +117,14 @@ func (s *source) zipStream(r io.Reader, at where) error {
 	}
 }
 
-func (s *source) zipChecked(z *zipStream, at where) error {
+func (s *source) zipChecked(z *zipStream, run *runMembers, at where) error {
+	wrong := torn(run.came)
+	s.tear(wrong, at)
 	if z.trouble == nil && len(z.came) > 0 {
 		z.trouble = fmt.Errorf("%d members came that its directory does not list", len(z.came))
+	}
+	if z.trouble != nil || len(wrong) > 0 {
+		s.proved = s.proved[:z.proved]
 	}
 	if z.trouble != nil {
 		return s.broken(at.path, fmt.Errorf("zip: %w", z.trouble))
@@ -189,10 +195,14 @@ func (s *source) zipMember(z *zipStream, start int64, at where, run *runMembers)
 		defer z.Close() // nothing is open: it is used again
 		out = z
 	}
-	begin := z.off
+	begin, from, partial := z.off, len(s.covers), s.partial
 	sum := &summed{r: out, h: crc32.NewIEEE()}
+	came := len(run.came)
 	if err := s.zipBody(sum, place, h, run); err != nil {
 		return err
+	}
+	if len(run.came) > came {
+		run.came[came].size = int64(sum.n) // the header may not say it
 	}
 	if sum.err != nil {
 		if !sized {
@@ -215,6 +225,9 @@ func (s *source) zipMember(z *zipStream, start int64, at where, run *runMembers)
 	z.came[start] = zipSeen{name, h.crc}
 	if got := sum.h.Sum32(); got != h.crc && sum.err == nil && s.budget.over == nil {
 		return s.broken(place.path, errors.New("zip: its checksum differs: it is damaged"))
+	}
+	if s.partial == partial {
+		s.prove(from)
 	}
 	return nil
 }

@@ -48,9 +48,10 @@ func newCovers(m *matching) *covers {
 	return c
 }
 
-// trusted are the rows of sources that were read whole, in order.
+// trusted are the rows of sources that were read whole, and of what was proved to
+// be whole in others, in order: of the rest, a part may stand in what was lost.
 func (m *matching) trusted(rows []timeline.CoverageRow) []timeline.CoverageRow {
-	cut := func(r timeline.CoverageRow) bool { return m.bySource[r.Source].State != timeline.Read }
+	cut := func(r timeline.CoverageRow) bool { return !r.Whole && m.bySource[r.Source].State != timeline.Read }
 	if slices.ContainsFunc(rows, cut) {
 		rows = slices.DeleteFunc(slices.Clone(rows), cut)
 	}
