@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
 )
 
@@ -46,7 +47,7 @@ func (g *ingester) collected(ctx context.Context, from input) (File, error) {
 	defer f.Close()
 	one := *g // the claim is the request's
 	one.opt.Subject, one.opt.Zone, one.opt.Covers, one.opt.Format, one.opt.Keep = timeline.Subject{}, nil, timeline.Span{}, "", false
-	info := timeline.SourceInfo{Path: r.URL, Parser: g.opt.Parser, Command: g.opt.Command, Claim: r.Claim}
+	info := timeline.SourceInfo{Path: evidence.ConcealPath(r.URL), Parser: g.opt.Parser, Command: g.opt.Command, Claim: r.Claim}
 	if r.Claim != "" {
 		if one.opt.Subject, err = timeline.ParseSubject(r.Claim); err != nil {
 			return File{}, fmt.Errorf("ingest %s: %w", r.URL, err)

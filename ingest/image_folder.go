@@ -76,7 +76,7 @@ func (s *source) imageFolder() error {
 		size += m.size
 	}
 	s.budget.packed = func() int64 { return size }
-	dir, _ := path.Split(s.info.Path)
+	dir, _ := path.Split(filepath.ToSlash(s.from.path))
 	for _, m := range s.from.images {
 		if !s.budget.member() {
 			break
@@ -100,7 +100,7 @@ func (s *source) imageFile(images *imageArchive, m member, name string) error {
 		return nil // of the layout
 	}
 	at := where{path: m.name, depth: 1}
-	if m.name == s.info.Path {
+	if m.name == filepath.ToSlash(s.from.path) {
 		return s.inside(s.in, at, "", "file", func(r io.Reader, at where) error { return s.part(images, name, r, at) })
 	}
 	f, err := os.Open(filepath.FromSlash(m.name))

@@ -232,7 +232,7 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 		return g.collected(ctx, from)
 	}
 	path := from.path
-	info := timeline.SourceInfo{Path: filepath.ToSlash(path), Parser: g.opt.Parser, Command: g.opt.Command}
+	info := timeline.SourceInfo{Path: evidence.ConcealPath(filepath.ToSlash(path)), Parser: g.opt.Parser, Command: g.opt.Command}
 	if !g.opt.Subject.IsZero() {
 		info.Claim, info.Explicit = g.opt.Subject.String(), true
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
 )
 
@@ -39,7 +40,7 @@ func (g *ingester) keepParts(ctx context.Context, from input, info timeline.Sour
 		if err != nil {
 			continue
 		}
-		info.Path, info.SHA256 = m.name, ""
+		info.Path, info.SHA256 = evidence.ConcealPath(m.name), ""
 		err = g.keep(ctx, f, info)
 		f.Close()
 		if err != nil {

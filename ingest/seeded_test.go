@@ -121,6 +121,35 @@ func TestNoSecretOfALog(t *testing.T) {
 	}
 }
 
+// TestNoSecretInAName puts secrets into the names of files, of members of
+// archives and of jobs, readable or not.
+func TestNoSecretInAName(t *testing.T) {
+	s := &seeding{maker: secrets.NewMaker(77)}
+	dir := t.TempDir()
+	plain := secrets.Encodings[0]
+	var members []file
+	for range 2 * len(secrets.Shapes) {
+		shape, text := s.seed(plain)
+		text = strings.ReplaceAll(text[3:], "\n", " ")
+		if !strings.Contains(text, "/") && len(text) < 200 {
+			check(os.WriteFile(filepath.Join(dir, text+".log"), []byte(installed), 0o600))
+			whole, _ := jobLog("deploy "+text, "idna")
+			members = append(members, file{fmt.Sprintf("run%d/0_deploy %s.txt", shape, text), whole}, file{fmt.Sprintf("run%d/deploy %s/1_Set up job.txt", shape, text), nil})
+		}
+		members = append(members, file{"logs/" + text + ".log", []byte(installed)}, file{text + ".bin", []byte("\x00\x01\x02")}, file{text + ".zip", []byte("PK\x03\x04cut")})
+	}
+	members = append(members, members[0], members[1]) // twice the name
+	for name, data := range map[string][]byte{"a.zip": zipOf(members...), "b.tar": tarOf(members...), "c.tar.gz": gz(tarOf(members...)), "d.zip": cutBefore(zipOf(members...), "PK\x01\x02"), "e.tar": tarOf(file{"in.zip", zipOf(members...)})} {
+		check(os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
+	kept := s.keepsNothing(t, dir)
+	for i, shape := range secrets.Shapes {
+		if !bytes.Contains(kept, fmt.Appendf(nil, "seed%02d", i)) {
+			t.Errorf("no name with a secret of shape %q is kept: nothing was tried", shape.Name)
+		}
+	}
+}
+
 // lines puts a secret behind each line.
 func (s *seeding) lines(lines []string, e secrets.Encoding) (out []string) {
 	most := 3

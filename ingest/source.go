@@ -30,6 +30,8 @@ type source struct {
 	// one that is not, members that a checksum proved keep theirs.
 	covers, proved []timeline.Coverage
 
+	shown [2]string // a path, and what is shown of it
+
 	info timeline.SourceInfo
 	from input
 	file *io.SectionReader // nil for what cannot be read twice
@@ -56,7 +58,7 @@ func (s *source) read(in io.Reader) error {
 	if s.from.copyOf != "" {
 		s.format("github-job")
 		s.state(s.info.Path, timeline.Read, "")
-		s.info.Why = "the same lines stand in " + s.from.copyOf
+		s.info.Why = "the same lines stand in " + evidence.ConcealPath(s.from.copyOf)
 	} else if s.from.images != nil {
 		if err := s.imageFolder(); err != nil {
 			return err
@@ -142,6 +144,7 @@ func (s *source) conclude() {
 
 // state counts a member; why is kept for the first one that was not read.
 func (s *source) state(member string, st timeline.State, why string) {
+	member = evidence.ConcealPath(member)
 	switch st {
 	case timeline.Read:
 		s.done++
@@ -154,7 +157,7 @@ func (s *source) state(member string, st timeline.State, why string) {
 		if member != s.info.Path {
 			why = strings.TrimPrefix(member, s.info.Path+"!") + ": " + why
 		}
-		s.info.Why = why
+		s.info.Why = evidence.Redact(evidence.Clean(why))
 	}
 }
 
@@ -434,5 +437,5 @@ func (s *source) add(t evidence.Totals) {
 func (s *source) broken(name string, err error) error {
 	s.state(name, timeline.Partial, err.Error())
 	s.info.Skipped++
-	return s.put(&timeline.Batch{Skips: []timeline.Skip{{Reason: err.Error(), Origin: timeline.Origin{Path: name}}}})
+	return s.put(&timeline.Batch{Skips: []timeline.Skip{{Reason: evidence.Redact(evidence.Clean(err.Error())), Origin: timeline.Origin{Path: name}}}})
 }

@@ -398,6 +398,10 @@ func (x *verifier) original(path, sha string, size int64) Checked {
 		c.State, c.Detail = "not reachable", "standard input cannot be read again"
 		return c
 	}
+	if strings.Contains(path, "[redacted]") {
+		c.State, c.Detail = "not reachable", "its name was not recorded, for it holds a secret"
+		return c
+	}
 	name := filepath.FromSlash(path)
 	st, err := os.Stat(name)
 	switch {

@@ -81,6 +81,21 @@ func hidesInQualifiers(purl string) bool {
 	return err == nil && Redact(Clean(plain)) != Clean(plain)
 }
 
+// ConcealPath takes secrets out of the path of a file or the name of a member: a
+// program may name a file after what it was given. Of a path without any, every
+// byte is kept.
+//
+//	logs/curl-ghp_….log   env/DB_PASSWORD=….txt
+func ConcealPath(p string) string {
+	if len(p) < minSecret {
+		return p
+	}
+	if kept := Redact(p); strings.Contains(kept, hidden) {
+		return Clean(kept)
+	}
+	return p
+}
+
 // concealArtifact takes secrets out of the name of an artifact. Names say
 // "token" and "key" rightly, so in what can be a name only what looks like a
 // secret by itself is one. A package of such a name is kept as its ecosystem.

@@ -143,7 +143,7 @@ func (r *Reading) Member(path string) { r.path = path }
 
 // Who returns the subject that the source or member as a whole has; zero when
 // it names none.
-func (r *Reading) Who() timeline.Subject { return r.root.Who() }
+func (r *Reading) Who() timeline.Subject { return r.named(r.root.Who()) }
 
 // IsClaimed reports whether the frame at work is the one that claimed the
 // source: it then owns lines that do not look like its own.
