@@ -215,7 +215,9 @@ func (g *ingester) all(ctx context.Context, files []input) (Result, error) {
 				if i >= len(files) || ctx.Err() != nil {
 					return
 				}
-				results[i], errs[i] = g.file(ctx, files[i])
+				if results[i], errs[i] = g.file(ctx, files[i]); errors.Is(errs[i], timeline.ErrWrite) {
+					next.Store(int64(len(files))) // nothing can be written any more
+				}
 			}
 		})
 	}

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -18,7 +17,7 @@ func (s *SourceWriter) Finish(info SourceInfo) (changed bool, err error) {
 	if err != nil {
 		s.w.rollback() // nothing is half done
 		s.w.broken = err
-		return false, fmt.Errorf("write timeline: %w", err)
+		return false, s.w.failed(err)
 	}
 	return changed, nil
 }
@@ -110,8 +109,11 @@ func (s *SourceWriter) remove(id int64) error {
 func (s *SourceWriter) Discard() error {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
+	if s.w.broken != nil {
+		return nil // told already; the source goes when the case is opened again
+	}
 	if err := s.remove(s.id); err != nil {
-		return fmt.Errorf("write timeline: %w", err)
+		return s.w.failed(err)
 	}
 	return s.w.commit()
 }

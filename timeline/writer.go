@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"syscall"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
 )
 
 // Batch is what a reader found so far; order does not matter.
@@ -65,6 +68,7 @@ type writer struct {
 	lastEvent int64
 	loading   bool  // a new case: the indexes of events are made when it is closed
 	broken    error // rows are lost: nothing more is written
+	dir       string
 	custody   *custodyLog
 }
 
@@ -74,7 +78,7 @@ func newWriter(db *sql.DB, dir string) (*writer, error) {
 		return nil, fmt.Errorf("open case: %w", err)
 	}
 	w := &writer{
-		conn: conn, stmts: map[string]*sql.Stmt{},
+		conn: conn, stmts: map[string]*sql.Stmt{}, dir: dir,
 		events: newBulk("INSERT INTO event(id,source,action,subject,bundle,t0,t1,clock,written,op,path,line,off,excerpt)"),
 		named:  newBulk("INSERT OR IGNORE INTO named(source,subject)"),
 		links:  newBulk("INSERT INTO link(source,relation,a,b,t0,t1,clock,written,path,line,off,excerpt)"),
@@ -271,21 +275,33 @@ func (db *DB) Begin() (*SourceWriter, error) {
 	id, err := w.exec(`INSERT INTO source(sha256,claim,path,format,state,why,bytes,events,skipped,zone,covers,skew,parser,command,read_at,complete)
 		VALUES('','','','','unread','',0,0,0,'','','','','',0,0)`)
 	if err != nil {
-		return nil, fmt.Errorf("write timeline: %w", err)
+		return nil, w.failed(err)
 	}
 	return &SourceWriter{w: w, id: id}, nil
 }
+
+// failed says of an error where it happened, and what to do.
+func (w *writer) failed(err error) error {
+	var lite sqlite3.Error
+	if errors.As(err, &lite) && lite.Code == sqlite3.ErrFull || errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%w in %s: %w: make room and run the same command again, what is finished stays", ErrWrite, w.dir, err)
+	}
+	return fmt.Errorf("%w in %s: %w", ErrWrite, w.dir, err)
+}
+
+// ErrWrite is returned when the case cannot be written: nothing more will be.
+var ErrWrite = errors.New("write timeline")
 
 // Write stores a batch.
 func (s *SourceWriter) Write(b *Batch) error {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
 	if err := s.write(b); err != nil {
-		return fmt.Errorf("write timeline: %w", err)
+		return s.w.failed(err)
 	}
 	if s.w.pending >= flushEvery {
 		if err := s.w.commit(); err != nil {
-			return fmt.Errorf("write timeline: %w", err)
+			return s.w.failed(err)
 		}
 	}
 	return nil
