@@ -27,7 +27,7 @@ type source struct {
 	write func(*timeline.Batch) error // takes what is found
 
 	// What the source covers waits until it is known whether it is whole. Of
-	// one that is not, members that a checksum proved keep theirs.
+	// one that is not, only members that a checksum proved cover anything whole.
 	covers, proved []timeline.Coverage
 
 	shown [2]string // a path, and what is shown of it
@@ -75,10 +75,10 @@ func (s *source) read(in io.Reader) error {
 	}
 	s.info.SHA256, s.info.Bytes = hex.EncodeToString(s.in.h.Sum(nil)), s.in.n
 	s.conclude()
-	if s.info.State == timeline.Read {
-		s.proved = append(s.proved, s.covers...)
+	for i := range s.covers {
+		s.covers[i].Whole = s.covers[i].Whole && s.info.State == timeline.Read
 	}
-	return s.write(&timeline.Batch{Coverage: s.proved})
+	return s.write(&timeline.Batch{Coverage: append(s.proved, s.covers...)})
 }
 
 // claimSubject stores a subject that gets a verdict even if nothing was found.
@@ -230,7 +230,6 @@ type log struct {
 	path    string
 	format  *evidence.Format
 	reading *evidence.Reading
-	covers  int // where its coverage begins in that of the source
 }
 
 func (s *source) newLog(at where) *log {
@@ -246,7 +245,7 @@ func (s *source) newLog(at where) *log {
 	r := s.g.machine.NewReading(at.path, claim, base, times, write)
 	r.StartOps(s.ops)
 	r.Store = s.g.opt.Store
-	return &log{path: at.path, reading: r, covers: len(s.covers)}
+	return &log{path: at.path, reading: r}
 }
 
 // subjects says what the lines of a place belong to: what --subject said, and
@@ -404,12 +403,8 @@ func (s *source) finish(l *log) error {
 	return nil
 }
 
-// settle says what a log came to. What lacks something covers nothing.
 func (s *source) settle(l *log, t evidence.Totals) {
 	name := l.path
-	if t.Partial != "" || t.Skipped > 0 {
-		s.covers = s.covers[:l.covers]
-	}
 	switch {
 	case t.Partial != "":
 		s.state(name, timeline.Partial, t.Partial)

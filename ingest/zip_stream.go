@@ -124,6 +124,7 @@ func (s *source) zipChecked(z *zipStream, run *runMembers, at where) error {
 		z.trouble = fmt.Errorf("%d members came that its directory does not list", len(z.came))
 	}
 	if z.trouble != nil || len(wrong) > 0 {
+		s.covers = append(s.covers, s.proved[z.proved:]...)
 		s.proved = s.proved[:z.proved]
 	}
 	if z.trouble != nil {

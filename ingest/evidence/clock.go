@@ -44,11 +44,15 @@ type Moment struct {
 	Nano                          int
 	Offset                        time.Duration
 	HasOffset                     bool
+	Wrong                         bool          // no calendar has it: the clock says nothing, the line does
 	Resolution                    time.Duration // of the last digit written
 }
 
 // Span turns a moment into an honest span: exact with a zone, wide without.
 func (m Moment) Span(written string, t *Times) timeline.Span {
+	if m.Wrong {
+		return timeline.Span{From: timeline.Beginning, To: timeline.Forever, Clock: timeline.Unset, Written: written}
+	}
 	if m.Year == 0 {
 		return m.noYear(written, t)
 	}
@@ -197,9 +201,11 @@ func ParseISO(text []byte) (Moment, int) {
 	m.Hour = digits(text[11:13], &ok)
 	m.Minute = digits(text[14:16], &ok)
 	m.Sec = digits(text[17:19], &ok)
-	if !ok || m.Month < 1 || m.Month > 12 || m.Day < 1 || m.Day > 31 || m.Hour > 24 || m.Minute > 59 || m.Sec > 60 {
+	if !ok {
 		return m, 0
 	}
+	m.Wrong = m.Month < 1 || m.Month > 12 || m.Day < 1 || m.Hour > 24 || m.Minute > 59 || m.Sec > 60 ||
+		m.Day > 28 && m.Day > time.Date(m.Year, time.Month(m.Month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 	m.Resolution = time.Second
 	n := 19
 	if n < len(text)-1 && (text[n] == '.' || text[n] == ',') && isDigit(text[n+1]) {
@@ -237,9 +243,10 @@ func parseOffset(m Moment, text []byte, n int) (Moment, int) {
 		off += time.Duration(digits(rest[0:2], &ok)) * time.Minute
 		end += 2
 	}
-	if !ok || off > 15*time.Hour {
+	if !ok {
 		return m, n
 	}
+	m.Wrong = m.Wrong || off > 15*time.Hour
 	if text[i] == '-' {
 		off = -off
 	}

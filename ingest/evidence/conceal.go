@@ -90,7 +90,9 @@ func ConcealPath(p string) string {
 	if len(p) < minSecret {
 		return p
 	}
-	if kept := Redact(p); strings.Contains(kept, hidden) {
+	// Names that are nothing but base64 are hashes.
+	of := func(s string) suspicion { return suspect(s) &^ suspectLine }
+	if kept := redactAll(p, of); strings.Contains(kept, hidden) {
 		return Clean(kept)
 	}
 	return p

@@ -68,7 +68,8 @@ const (
 	suspectKey
 	suspectArgs
 	suspectWeb
-	suspectAll = suspectField | suspectHeader | suspectShape | suspectKey | suspectArgs | suspectWeb
+	suspectLine // a line out of the middle of a key
+	suspectAll  = suspectField | suspectHeader | suspectShape | suspectKey | suspectArgs | suspectWeb | suspectLine
 )
 
 // mention is a word, in lower case, without which a pattern does not match.
@@ -123,7 +124,7 @@ func redact(s string, of suspicion) string {
 		s = redactMatches(secretFields, s, harmlessField)
 		s = redactMatches(secretFlags, s, harmlessArg)
 	}
-	if keyLine(s) {
+	if of&suspectLine != 0 && keyLine(s) {
 		return hidden
 	}
 	return s

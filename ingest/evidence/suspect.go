@@ -85,6 +85,7 @@ func mentioned(s string, i int, known suspicion) (found suspicion) {
 // of "key" and "token", and words end in "sk-": where what stands around a
 // mention shows that no pattern matches, none is tried.
 func suspect(s string) (found suspicion) {
+	found = suspectLine
 	for i := 0; i < len(s); i++ {
 		if s[i] >= utf8.RuneSelf {
 			return suspectAll
