@@ -71,7 +71,7 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 
 // listed reads the facts on listed names and digests.
 func (r *record) listed(db *timeline.DB, q *question) error {
-	keep := func(f timeline.Fact) error { //nolint:unparam // the queries want a function that may fail
+	keep := func(f timeline.Fact) error {
 		if k := keyOf(f); !r.seen[k] {
 			r.seen[k] = true
 			r.facts = append(r.facts, f)

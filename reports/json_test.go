@@ -39,8 +39,16 @@ func TestOddJSON(t *testing.T) {
 		Text   int    `json:"n,string"`
 	}
 	for _, v := range []any{
-		nil, "", "plain", 3, -1.5, []string{}, []string(nil), map[string]string{}, map[string]string(nil), map[string]int{"b": 1, "a": 2},
-		odd{part: part{"x", "y"}, Any: []any{1, "two", nil}, Bytes: []byte("z")}, []odd{{}}, struct{}{}, []struct{ X *odd }{{}},
+		nil, "", "plain", 3, -1.5,
+		[]string{},
+		[]string(nil),
+		map[string]string{},
+		map[string]string(nil),
+		map[string]int{"b": 1, "a": 2},
+		odd{part: part{"x", "y"}, Any: []any{1, "two", nil}, Bytes: []byte("z")},
+		[]odd{{}},
+		struct{}{},
+		[]struct{ X *odd }{{}},
 	} {
 		same(t, v)
 	}

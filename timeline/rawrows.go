@@ -20,12 +20,11 @@ func (db *DB) each(yield func(row rawRow), query string, args ...any) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
 	named := make([]driver.NamedValue, len(args))
 	for i, a := range args {
 		named[i] = driver.NamedValue{Ordinal: i + 1, Value: a}
 	}
-	return conn.Raw(func(c any) error {
+	err = conn.Raw(func(c any) error {
 		q, ok := c.(driver.QueryerContext)
 		if !ok {
 			return fmt.Errorf("the SQLite driver's %T takes no queries", c)
@@ -45,6 +44,7 @@ func (db *DB) each(yield func(row rawRow), query string, args ...any) error {
 			yield(row)
 		}
 	})
+	return errors.Join(err, conn.Close())
 }
 
 // rawRow is a row of integers, texts and NULL.
