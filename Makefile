@@ -34,7 +34,7 @@ drill: all ## plays the incident with pip, buildah, podman, skopeo, nginx and a 
 	$(GO) run ./testdata/drill -bin bin/pulltrail
 
 soak: need ## the long forms of the tests of safety, for an hour or so
-	PULLTRAIL_SOAK=1 $(GO) test -timeout 3h ./ingest ./timeline ./matchers ./cmd/pulltrail
+	PULLTRAIL_SOAK=1 $(GO) test -timeout 3h ./ingest ./ingest/collect/... ./timeline ./matchers ./cmd/pulltrail
 
 lint: need $(GOLANGCI_LINT) ## golangci-lint and gofumpt, see .golangci.yml
 	$(GOLANGCI_LINT) run $(PACKAGES)
