@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
@@ -19,9 +20,13 @@ func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error
 		return Result{}, err
 	}
 	g := newIngester(db, opt)
-	var files []input
+	var files, workflows []input
+	called := map[string][]*timeline.Inquiry{} // by attempt
 	for i := range requests {
 		r := &requests[i]
+		if r.Reply == timeline.Obtained && r.Kind == calledKind {
+			called[r.Claim] = append(called[r.Claim], r)
+		}
 		if r.Reply != timeline.Obtained || r.Reading == timeline.NoReading {
 			continue
 		}
@@ -29,12 +34,54 @@ func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error
 		if err != nil {
 			return Result{}, err
 		}
-		if known == nil {
-			g.total += r.Bytes
+		switch {
+		case known != nil:
+			continue
+		case r.Kind == workflowKind:
+			workflows = append(workflows, input{path: r.URL, collected: r})
+		default:
 			files = append(files, input{path: r.URL, collected: r})
 		}
+		g.total += r.Bytes
 	}
-	return g.all(ctx, files)
+	first, err := g.all(ctx, files)
+	if err != nil {
+		return first, err
+	}
+	// Now it is known which jobs ran.
+	for i := range workflows {
+		workflows[i].called = called[workflows[i].collected.Claim]
+	}
+	second, err := g.all(ctx, workflows)
+	return Result{append(first.Files, slices.DeleteFunc(second.Files, func(f File) bool { return f.Path == "" })...)}, err
+}
+
+// Kinds of what collectors fetch that are read together: the workflow file of an
+// attempt, and the workflows that it calls.
+const (
+	workflowKind = "workflow"
+	calledKind   = "called"
+)
+
+// workflow gives a workflow file the jobs that ran and the files that it calls.
+func (s *source) workflow(doc *evidence.Doc) (err error) {
+	if doc.Jobs, err = s.g.db.JobsOf(s.g.opt.Subject); err != nil {
+		return err
+	}
+	doc.Called = map[string]*evidence.Doc{}
+	for _, r := range s.from.called {
+		in, err := s.g.db.OpenKept(r.SHA256)
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(io.LimitReader(in, maxDocument))
+		in.Close()
+		if err != nil {
+			return err
+		}
+		doc.Called[r.Name] = &evidence.Doc{Head: evidence.Head{Path: r.URL}, Data: data, SHA256: "sha256:" + r.SHA256}
+	}
+	return nil
 }
 
 // collected reads one answer that is kept.
@@ -53,6 +100,11 @@ func (g *ingester) collected(ctx context.Context, from input) (File, error) {
 			return File{}, fmt.Errorf("ingest %s: %w", r.URL, err)
 		}
 		info.Explicit = true
+	}
+	if r.Kind == workflowKind {
+		if jobs, err := g.db.JobsOf(one.opt.Subject); err != nil || len(jobs) == 0 {
+			return File{}, err // nobody to say it of
+		}
 	}
 	w, err := g.db.Begin()
 	if err != nil {

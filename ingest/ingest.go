@@ -105,7 +105,8 @@ type input struct {
 	images []member // files of the image archive whose list this is, itself among them
 	fault  string   // why it cannot be read
 
-	collected *timeline.Inquiry // it is kept in the case already
+	collected *timeline.Inquiry   // it is kept in the case already
+	called    []*timeline.Inquiry // workflows that it calls
 }
 
 // walk lists the files below the paths in a stable order. A path that was named

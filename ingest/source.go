@@ -313,6 +313,11 @@ func (s *source) document(f *evidence.Format, h *evidence.Head, d *decoded, l *l
 	sum := sha256.Sum256(data)
 	doc := &evidence.Doc{Head: *h, Data: data, SHA256: "sha256:" + hex.EncodeToString(sum[:])}
 	doc.Page = s.from.collected != nil && s.from.collected.Reading == timeline.PageOf
+	if s.from.collected != nil && s.from.collected.Kind == workflowKind {
+		if err := s.workflow(doc); err != nil {
+			return err
+		}
+	}
 	readErr := f.Read(doc, &l.reading.Out)
 	t, err := l.reading.Finish(s.g.opt.Covers)
 	if err != nil {

@@ -213,6 +213,43 @@ func (db *DB) Refuse(r Inquiry, command, program string) error {
 	return db.ledger(func(w *writer) error { return w.ask(&r, "", command, program) })
 }
 
+// Also records that bytes which are kept are evidence of r too: nothing was
+// asked for.
+func (db *DB) Also(r Inquiry, command, program string) error {
+	return db.ledger(func(w *writer) error {
+		there, stored, err := db.kept(r.SHA256)
+		if err != nil {
+			return err
+		}
+		if !there || stored == nil {
+			return fmt.Errorf("%s: its bytes are not kept", r.URL)
+		}
+		r.Reply = Obtained
+		return w.ask(&r, *stored, command, program)
+	})
+}
+
+// JobsOf lists the names of the jobs of a workflow run's attempt that evidence
+// names.
+func (db *DB) JobsOf(attempt Subject) ([]string, error) {
+	head := attempt.ID + "/jobs/"
+	rows, err := db.sql.Query("SELECT substr(name,?) FROM subject WHERE kind=? AND name>? AND name<? ORDER BY name",
+		len([]rune(head))+1, string(attempt.Kind), head, attempt.ID+"/jobs0") // '0' comes after '/'
+	if err != nil {
+		return nil, fmt.Errorf("read subjects: %w", err)
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, fmt.Errorf("read subjects: %w", err)
+		}
+		out = append(out, name)
+	}
+	return out, rows.Err()
+}
+
 // ask writes a row of the ledger, and its entry in the custody log, in the open
 // transaction.
 func (w *writer) ask(r *Inquiry, stored, command, program string) error {

@@ -29,6 +29,19 @@ func (a *Answer) Open() (io.ReadCloser, error) {
 	return a.s.db.OpenKept(a.SHA256)
 }
 
+// Also records that an answer is evidence of something else too, which goes by
+// another address; nothing is asked for.
+func (s *Session) Also(a *Answer, url string, want Want) error {
+	row := a.Inquiry
+	row.URL, row.Kind, row.Version, row.Name, row.Reading, row.Claim = url, want.Kind, want.Version, want.Name, want.Reading, want.Claim.String()
+	row.Collection, row.At = s.c.ID, 0
+	old, ok, err := s.db.Asked(url)
+	if err != nil || ok && old.SHA256 == row.SHA256 && old.Claim == row.Claim {
+		return err
+	}
+	return s.db.Also(row, s.opt.Command, s.opt.Program)
+}
+
 // Client makes requests for an official client library: they go the way of Ask.
 // What they are for stands in their context.
 func (s *Session) Client() *http.Client {

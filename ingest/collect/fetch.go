@@ -217,7 +217,7 @@ func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Inquiry,
 		}
 	}
 	in := &intake{r: io.LimitReader(watch.reader(resp.Body), most+1)}
-	if strings.Contains(resp.Header.Get("Content-Type"), "json") && most <= maxAnswer {
+	if strings.Contains(resp.Header.Get("Content-Type"), "json") && most <= maxAnswer && !want.Raw {
 		in.text = &bytes.Buffer{}
 	}
 	if want.Zip {

@@ -27,6 +27,7 @@ type Want struct {
 	Reading timeline.Reading // is it for a format
 	Span    timeline.Span    // when what is refused lived
 	Signed  bool             // the service answers with a signed address on another host, which gets no token
+	Raw     bool             // the answer is a file as it is, whatever its type says
 	Zip     bool             // the answer is an archive: it must end like one
 	Most    int64            // bytes; 0: maxAnswer, for Signed maxDownload
 	NoGap   []timeline.Reply // refusals that are no gap: something else is asked for in its place, or not everybody may

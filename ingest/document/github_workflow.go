@@ -60,6 +60,11 @@ func readGitHubWorkflow(d *evidence.Doc, o *evidence.Out) error {
 	if err := yaml.Unmarshal(d.Data, &root); err != nil {
 		return fmt.Errorf("not YAML: %w", err)
 	}
+	if len(d.Jobs) > 0 {
+		o.Seen("")
+		holders(d, &root, o)
+		return nil
+	}
 	o.Seen(timeline.GitHubActions)
 	w := &workflow{o: o, held: map[string]bool{}}
 	w.walk(&root, "", 0)

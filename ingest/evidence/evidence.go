@@ -164,6 +164,11 @@ type Doc struct {
 	SHA256 string // "sha256:…" of Data
 	Page   bool   // a collector fetched it as one of several pages, and knows whether it has all of them
 
+	// Of a workflow file that a collector fetched: the jobs that ran, and the
+	// workflows that it calls, by repository and path, or path alone.
+	Jobs   []string
+	Called map[string]*Doc
+
 	starts []int // where each line starts, made when first asked for
 }
 

@@ -34,7 +34,10 @@ type GitHub struct {
 	// place of what was asked for. n is the number of the request to that address.
 	Fault func(host string, r *http.Request, n int) Fault
 
+	NoGraphQL bool // it is refused
+
 	mu    sync.Mutex
+	blobs map[string]string
 	spent int
 	reset time.Time
 	seen  []Seen
@@ -62,9 +65,10 @@ type Fault struct {
 
 // Repo is a repository.
 type Repo struct {
-	Name string // owner/name
-	Gone int    // status in place of its list of runs
-	Runs []*Run
+	Name  string // owner/name
+	Gone  int    // status in place of its list of runs
+	Runs  []*Run
+	Files func(commit, path string) string // what a commit has; "" for nothing
 }
 
 // Run is a workflow run with all its attempts.
@@ -76,7 +80,11 @@ type Run struct {
 	Path             string
 	SHA              string
 	Attempts         []*Attempt
+	Calls            []Called // reusable workflows
 }
+
+// Called is a reusable workflow that a run called.
+type Called struct{ Path, Ref, SHA string }
 
 // Attempt is one attempt of a run.
 type Attempt struct {
@@ -163,6 +171,12 @@ func (g *GitHub) api(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(words) == 3 && words[0] == "orgs" && words[2] == "repos":
 		g.list(w, r, words[1])
+	case r.Method == http.MethodPost && words[len(words)-1] == "graphql":
+		g.graphql(w, r)
+	case len(words) == 6 && words[0] == "repos" && words[3] == "git" && words[4] == "blobs":
+		g.blob(w, words[1]+"/"+words[2], words[5])
+	case len(words) > 4 && words[0] == "repos" && words[3] == "contents":
+		g.contents(w, r, words[1]+"/"+words[2], strings.Join(words[4:], "/"))
 	case len(words) >= 5 && words[0] == "repos" && words[3] == "actions":
 		g.actions(w, r, fault, g.repo(words[1]+"/"+words[2]), words[4:])
 	default:
@@ -356,6 +370,11 @@ func (g *GitHub) run(r *http.Request, repo *Repo, run *Run) map[string]any {
 		"created_at": stamp(run.Created), "updated_at": stamp(run.Updated), "run_attempt": len(run.Attempts), "run_started_at": stamp(run.started()),
 		"repository": map[string]any{"id": 7, "full_name": repo.Name},
 	}
+	var calls []map[string]string
+	for _, c := range run.Calls {
+		calls = append(calls, map[string]string{"path": c.Path + "@" + c.Ref, "sha": c.SHA, "ref": c.Ref})
+	}
+	v["referenced_workflows"] = calls
 	if status == "completed" {
 		v["conclusion"] = cmp.Or(run.Conclusion, "success")
 	}

@@ -38,7 +38,7 @@ func TestFaults(t *testing.T) {
 	before := w.now
 	stats, res := w.collect()
 	w.secrets()
-	if stats.Gaps != 0 || !res.Complete() || len(res.Files) != 9 {
+	if stats.Gaps != 0 || !res.Complete() || len(res.Files) != 13 {
 		t.Errorf("not complete: %+v, %+v", stats, res)
 	}
 	said := strings.Join(w.said, "\n")
@@ -95,8 +95,8 @@ func TestLimit(t *testing.T) {
 	gh.Limit = 3
 	w := newWorld(t, gh)
 	stats, _ := w.collect()
-	if stats.Gaps != 0 || stats.Calls != 10 || stats.Left != 2 || stats.Limit != 3 {
-		t.Errorf("got %+v, want 10 calls and 2 of 3 left", stats)
+	if stats.Gaps != 0 || stats.Calls != 12 || stats.Left != 0 || stats.Limit != 3 {
+		t.Errorf("got %+v, want 12 calls and 0 of 3 left", stats)
 	}
 	if len(w.said) != 3 || !strings.Contains(w.said[0], "0 of 3 calls left: waiting until 15:20:00 UTC") {
 		t.Errorf("said %q", w.said)

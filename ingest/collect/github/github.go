@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -119,7 +120,14 @@ type collector struct {
 	to   time.Time
 	dry  bool
 
-	repos, runs, unfinished atomic.Int64
+	repos, runs, unfinished, absent atomic.Int64
+	files                           files
+}
+
+// runRecord is a run; the library leaves the path of its workflow out.
+type runRecord struct {
+	gh.WorkflowRun
+	Path string `json:"path"`
 }
 
 // Collect asks for everything of the session's window.
@@ -131,8 +139,14 @@ func Collect(ctx context.Context, s *collect.Session, opt Options) error {
 	if err := c.run(ctx); err != nil {
 		return err
 	}
+	if err := c.workflows(ctx); err != nil {
+		return err
+	}
 	if n := c.unfinished.Load(); n > 0 {
 		s.Say("%d runs had not ended: collect again when they have", n)
+	}
+	if n := c.absent.Load(); n > 0 {
+		s.Say("%d workflow files are not in the commits that ran: which secrets those jobs held is not known", n)
 	}
 	return nil
 }
@@ -271,33 +285,39 @@ func (c *collector) list(ctx context.Context, owner, repo string) error {
 // are others, created at last or before.
 func (c *collector) query(ctx context.Context, owner, repo string, to time.Time, seen map[int64]bool) (last time.Time, more bool, err error) {
 	const stamp = "2006-01-02T15:04:05Z"
-	opt := &gh.ListWorkflowRunsOptions{
-		Created:             c.from.Add(-c.opt.Lookback).Format(stamp) + ".." + to.Format(stamp),
-		ExcludePullRequests: true,
-		ListOptions:         gh.ListOptions{PerPage: perPage},
+	q := url.Values{
+		"created":               {c.from.Add(-c.opt.Lookback).Format(stamp) + ".." + to.Format(stamp)},
+		"exclude_pull_requests": {"true"}, "per_page": {strconv.Itoa(perPage)},
 	}
 	for page := 1; page <= maxPages; page++ {
-		opt.Page = page
-		if page == 1 {
-			opt.Page = 0 // as a person would ask
+		if page > 1 {
+			q.Set("page", strconv.Itoa(page))
+		}
+		req, err := c.api.NewRequest(http.MethodGet, "repos/"+owner+"/"+repo+"/actions/runs?"+q.Encode(), nil)
+		if err != nil {
+			return last, false, err
 		}
 		want := collect.Want{Kind: "runs", Name: "runs.json", Reading: timeline.PageOf, Detail: "runs of " + owner + "/" + repo}
-		runs, resp, err := c.api.Actions.ListRepositoryWorkflowRuns(collect.For(ctx, want), owner, repo, opt)
+		var runs struct {
+			Total int64        `json:"total_count"`
+			Runs  []*runRecord `json:"workflow_runs"`
+		}
+		resp, err := c.api.Do(collect.For(ctx, want), req, &runs)
 		if refused, err := refusal(err); refused != nil || err != nil {
 			return last, false, err
 		}
 		if c.dry {
-			c.runs.Add(int64(runs.GetTotalCount()))
+			c.runs.Add(runs.Total)
 			return last, false, nil
 		}
-		for _, run := range runs.WorkflowRuns {
+		for _, run := range runs.Runs {
 			if !seen[run.GetID()] {
 				seen[run.GetID()] = true
 				c.take(owner, repo, run)
 			}
 			last = run.GetCreatedAt().UTC()
 		}
-		if resp.NextPage == 0 && page < maxPages || len(runs.WorkflowRuns) == 0 {
+		if resp.NextPage == 0 && page < maxPages || len(runs.Runs) == 0 {
 			return last, false, nil
 		}
 	}
@@ -305,7 +325,7 @@ func (c *collector) query(ctx context.Context, owner, repo string, to time.Time,
 }
 
 // take collects a run that was at work in the window.
-func (c *collector) take(owner, repo string, run *gh.WorkflowRun) {
+func (c *collector) take(owner, repo string, run *runRecord) {
 	done := run.GetStatus() == "completed"
 	if done && run.GetUpdatedAt().Before(c.from) {
 		return
@@ -321,6 +341,7 @@ func (c *collector) take(owner, repo string, run *gh.WorkflowRun) {
 		return // no job began
 	}
 	c.pool.Add(r.collect)
+	r.want(run)
 }
 
 // maxAttempts bounds what a broken record can make us ask for.

@@ -152,11 +152,41 @@ func run(id int64, created time.Time, attempts ...*services.Attempt) *services.R
 
 func attempt(jobs ...*services.Job) *services.Attempt { return &services.Attempt{Jobs: jobs} }
 
+// ci is a workflow file.
+const ci = `on: push
+permissions:
+  contents: read
+env:
+  SENTRY_DSN: https://public@sentry.acme.example/1
+jobs:
+  build:
+    runs-on: ubuntu-24.04
+    permissions: {id-token: write}
+    environment: production
+    steps:
+      - run: twine upload dist/*
+        env: {TWINE_PASSWORD: "${{ secrets.PYPI_TOKEN }}"}
+  test:
+    strategy: {matrix: {python: ["3.11"]}}
+    runs-on: ubuntu-24.04
+    steps:
+      - run: pytest
+  flaky:
+    runs-on: ubuntu-24.04
+    steps:
+      - run: "curl -H 'X: ${{ secrets.FLAKY_KEY }}' acme.example"
+  slow:
+    runs-on: ubuntu-24.04
+    steps: []
+`
+
+func withCI(string, string) string { return ci }
+
 // small is an organisation with a run of each kind.
 func small() *services.GitHub {
 	in := begin.Add(time.Hour)
 	return &services.GitHub{Org: "acme", Repos: []*services.Repo{
-		{Name: "acme/api", Runs: []*services.Run{
+		{Name: "acme/api", Files: withCI, Runs: []*services.Run{
 			run(812, in, attempt(job(1, "build", in.Add(time.Second), "Successfully installed litellm-1.106.2"), job(2, "test (3.11)", in.Add(2*time.Second)))),
 			// It began before the window and was still at work in it.
 			run(700, begin.Add(-3*time.Hour), attempt(&services.Job{ID: 3, Name: "slow", Started: begin.Add(-3 * time.Hour), Seconds: 4 * 3600})),
@@ -176,9 +206,10 @@ func TestCollect(t *testing.T) {
 	stats, res := w.collect()
 	w.secrets()
 	// The list of repositories, a list of runs for each, and of the three runs
-	// that were at work the jobs and the logs of four attempts.
-	if api, store := w.calls(); api != 1+2+3+4 || store != 4 {
-		t.Errorf("%d calls and %d downloads, want 10 and 4", api, store)
+	// that were at work the jobs and the logs of four attempts; one query for the
+	// workflows of three commits, which have one content.
+	if api, store := w.calls(); api != 1+2+3+4+2 || store != 4 {
+		t.Errorf("%d calls and %d downloads, want 12 and 4", api, store)
 	}
 	if stats.Gaps != 0 || !res.Complete() {
 		t.Errorf("not complete: %+v, %+v", stats, res)
@@ -192,12 +223,17 @@ func TestCollect(t *testing.T) {
 		"job:github:acme/api/runs/500/attempts/2/jobs/flaky pkg:pypi/idna@3.10",
 		"covers job:github:acme/api/runs/700/attempts/1/jobs/slow",
 		"covers job:github:acme/api/runs/500/attempts/1/jobs/flaky",
+		"hold job:github:acme/api/runs/812/attempts/1/jobs/build secret:PYPI_TOKEN",
+		"hold job:github:acme/api/runs/812/attempts/1/jobs/build secret:SENTRY_DSN",
+		"hold job:github:acme/api/runs/812/attempts/1/jobs/build secret:ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+		"hold job:github:acme/api/runs/500/attempts/2/jobs/flaky secret:FLAKY_KEY",
+		"uses job:github:acme/api/runs/812/attempts/1/jobs/build environment:production",
 	} {
 		if !strings.Contains(dump.String(), want) {
 			t.Errorf("no %q in\n%s", want, dump.String())
 		}
 	}
-	for _, not := range []string{"jobs/early", "jobs/late", token, "s3cr3t"} {
+	for _, not := range []string{"jobs/early", "jobs/late", "test%20(3.11) secret:PYPI", "jobs/flaky secret:PYPI", token, "s3cr3t"} {
 		if strings.Contains(dump.String(), not) {
 			t.Errorf("%q in\n%s", not, dump.String())
 		}

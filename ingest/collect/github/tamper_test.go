@@ -30,8 +30,8 @@ func TestTampering(t *testing.T) {
 		t.Fatalf("untouched: %v, %+v", err, v.Checks)
 	}
 	files, err := filepath.Glob(filepath.Join(w.dir, "evidence", "*"))
-	if err != nil || len(files) != 3 {
-		t.Fatalf("%d files are kept, want 3: %v", len(files), err)
+	if err != nil || len(files) != 4 {
+		t.Fatalf("%d files are kept, want 4: %v", len(files), err)
 	}
 	tried := 0
 	for _, name := range append(files, filepath.Join(w.dir, "custody.jsonl")) {
