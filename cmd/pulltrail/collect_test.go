@@ -13,6 +13,22 @@ import (
 // servicesToken is the one that the stand-ins know.
 const servicesToken = "ghp_EXAMPLEexampleEXAMPLEexample0123456"
 
+// servicesWorkflow is the workflow of their repositories.
+const servicesWorkflow = `on: push
+jobs:
+  build:
+    runs-on: ubuntu-24.04
+    steps:
+      - run: twine upload dist/*
+        env: {TWINE_PASSWORD: "${{ secrets.PYPI_TOKEN }}"}
+  test:
+    runs-on: ubuntu-24.04
+    strategy: {matrix: {python: ["3.11"]}}
+    steps: [{run: pytest, env: {KEY: "${{ secrets.TEST_KEY }}"}}]
+  nightly: {runs-on: ubuntu-24.04, steps: []}
+  plan: {runs-on: ubuntu-24.04, steps: []}
+`
+
 // startGitHub starts a stand-in for GitHub and puts its address into $API and a token
 // into $GITHUB_ENTERPRISE_TOKEN, until the story ends.
 func startGitHub(ts *testscript.TestScript, neg bool, args []string) {
@@ -27,13 +43,13 @@ func startGitHub(ts *testscript.TestScript, neg bool, args []string) {
 		return &services.Job{ID: id, Name: name, Started: start, Seconds: 300, Lines: lines}
 	}
 	g := &services.GitHub{Org: "acme", Token: servicesToken, Limit: 5000, Repos: []*services.Repo{
-		{Name: "acme/api", Runs: []*services.Run{
+		{Name: "acme/api", Files: func(string, string) string { return servicesWorkflow }, Runs: []*services.Run{
 			run(812, at, &services.Attempt{Jobs: []*services.Job{
 				job(1, "build", at, "Successfully installed litellm-1.107.0"), job(2, "test (3.11)", at, "Successfully installed idna-3.10"),
 			}}),
 			run(813, at.Add(time.Hour), &services.Attempt{Gone: http.StatusGone, Jobs: []*services.Job{job(3, "nightly", at.Add(time.Hour))}}),
 		}},
-		{Name: "acme/secret-plans", Runs: []*services.Run{
+		{Name: "acme/secret-plans", Files: func(string, string) string { return servicesWorkflow }, Runs: []*services.Run{
 			run(900, at, &services.Attempt{Gone: http.StatusForbidden, Jobs: []*services.Job{job(4, "plan", at)}}),
 		}},
 	}}
