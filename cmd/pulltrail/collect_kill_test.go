@@ -102,7 +102,7 @@ func TestKilledCollection(t *testing.T) {
 		// call and the address that it leads to.
 		most := map[string]int{"1": 2, "4": 8}[parallel] * k.kills
 		t.Logf("parallel %s: killed %d times, %d calls, %d requests repeated", parallel, k.kills, api, repeated)
-		if want := 2 + 2*runs; api != want || repeated > most {
+		if want := 5 + 2*runs; api != want || repeated > most {
 			t.Errorf("parallel %s: %d calls, want %d; %d requests were made again after %d kills", parallel, api, want, repeated, k.kills)
 		}
 		k.whole(t, home, runs)

@@ -254,6 +254,9 @@ func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Inqui
 		return s.refuse(row, timeline.Failed, want)
 	}
 	row.SHA256, row.Bytes, row.Reply = sum, n, timeline.Obtained
+	if in.text != nil && string(bytes.TrimSpace(in.text.Bytes())) == "[]" {
+		row.Reading = timeline.NoReading // a list without anything in it is of every format
+	}
 	if k != nil {
 		if err := k.Collect(*row, s.opt.Command, s.opt.Program); err != nil {
 			return nil, err

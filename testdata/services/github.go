@@ -31,7 +31,9 @@ type GitHub struct {
 	// place of what was asked for. n is the number of the request to that address.
 	Fault func(host string, r *http.Request, n int) Fault
 
-	NoGraphQL bool // it is refused
+	NoGraphQL bool                        // it is refused
+	Audit     []map[string]any            // nil: the organisation has none
+	Packages  map[string][]map[string]any // container packages with their versions; nil: the token may not see them
 
 	mu    sync.Mutex
 	blobs map[string]string
@@ -168,6 +170,10 @@ func (g *GitHub) api(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(words) == 3 && words[0] == "orgs" && words[2] == "repos":
 		g.list(w, r, words[1])
+	case len(words) == 3 && words[0] == "orgs" && words[2] == "audit-log" && g.Audit != nil:
+		g.audit(w, r)
+	case len(words) >= 3 && words[0] == "orgs" && words[2] == "packages":
+		g.packages(w, r, words[3:])
 	case r.Method == http.MethodPost && words[len(words)-1] == "graphql":
 		g.graphql(w, r)
 	case len(words) == 6 && words[0] == "repos" && words[3] == "git" && words[4] == "blobs":

@@ -5,8 +5,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // object is a file in a query: f0:object(expression:"COMMIT:PATH"){oid}
@@ -80,4 +85,49 @@ func (g *GitHub) contents(w http.ResponseWriter, r *http.Request, name, path str
 func raw(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Type", "application/vnd.github.raw+json; charset=utf-8")
 	send(w, Fault{}, []byte(text))
+}
+
+// audit pages by a cursor, and knows categories.
+func (g *GitHub) audit(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	category, _, _ := strings.Cut(strings.TrimPrefix(q.Get("phrase"), "action:"), " ")
+	var all []map[string]any
+	for _, e := range g.Audit {
+		if strings.HasPrefix(fmt.Sprint(e["action"]), category+".") {
+			all = append(all, e)
+		}
+	}
+	from, _ := strconv.Atoi(q.Get("after"))
+	per, _ := strconv.Atoi(q.Get("per_page"))
+	to := min(from+per, len(all))
+	if to < len(all) {
+		q.Set("after", strconv.Itoa(to))
+		w.Header().Set("Link", fmt.Sprintf(`<http://%s%s?%s>; rel="next"`, r.Host, r.URL.Path, q.Encode()))
+	}
+	answer(w, Fault{}, append([]map[string]any{}, all[from:to]...))
+}
+
+// packages lists container packages, and the versions of one.
+func (g *GitHub) packages(w http.ResponseWriter, r *http.Request, words []string) {
+	if g.Packages == nil {
+		message(w, http.StatusForbidden, "You need at least read:packages scope to list packages.")
+		return
+	}
+	if len(words) == 0 {
+		var all []map[string]any
+		for _, name := range slices.Sorted(maps.Keys(g.Packages)) {
+			all = append(all, map[string]any{"name": name, "package_type": "container", "updated_at": g.Packages[name][0]["updated_at"]})
+		}
+		answer(w, Fault{}, page(w, r, all, everything))
+		return
+	}
+	name, _ := url.PathUnescape(words[1])
+	var all []map[string]any
+	for i, v := range g.Packages[name] {
+		v = maps.Clone(v)
+		v["url"] = fmt.Sprintf("http://%s/orgs/%s/packages/container/%s/versions/%d", r.Host, g.Org, name, i)
+		v["package_html_url"] = "https://github.example/orgs/" + g.Org + "/packages/container/package/" + name
+		all = append(all, v)
+	}
+	answer(w, Fault{}, page(w, r, all, everything))
 }

@@ -42,7 +42,7 @@ func TestFaults(t *testing.T) {
 		t.Errorf("not complete: %+v, %+v", stats, res)
 	}
 	said := strings.Join(w.said, "\n")
-	for _, want := range []string{"HTTP 502", "HTTP 503: asking again in", "HTTP 429: waiting until", "secondary rate limit.: waiting until", "broke off after 301 bytes: unexpected EOF", "it is no whole JSON"} {
+	for _, want := range []string{"HTTP 502", "HTTP 503: asking again in", "HTTP 429: waiting until", "secondary rate limit.: waiting until", "unexpected EOF: asking again", "it is no whole JSON"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nobody was told %q:\n%s", want, said)
 		}
@@ -83,7 +83,7 @@ func TestDown(t *testing.T) {
 	if stats, _ = w.collect(); stats.Gaps != 0 {
 		t.Errorf("still %+v", stats)
 	}
-	if api, _ := w.calls(); api != 3+1 {
+	if api, _ := w.calls(); api != 6+1 {
 		t.Errorf("%d calls, want the lists and the archive", api)
 	}
 }
@@ -95,10 +95,10 @@ func TestLimit(t *testing.T) {
 	gh.Limit = 3
 	w := newWorld(t, gh)
 	stats, _ := w.collect()
-	if stats.Gaps != 0 || stats.Calls != 12 || stats.Left != 0 || stats.Limit != 3 {
-		t.Errorf("got %+v, want 12 calls and 0 of 3 left", stats)
+	if stats.Gaps != 0 || stats.Calls != 15 || stats.Left != 0 || stats.Limit != 3 {
+		t.Errorf("got %+v, want 15 calls and 0 of 3 left", stats)
 	}
-	if len(w.said) != 3 || !strings.Contains(w.said[0], "0 of 3 calls left: waiting until 15:20:00 UTC") {
+	if len(w.said) != 4 || !strings.Contains(w.said[0], "0 of 3 calls left: waiting until 15:20:00 UTC") {
 		t.Errorf("said %q", w.said)
 	}
 }
@@ -149,7 +149,7 @@ func TestRedirects(t *testing.T) {
 		}
 		got := ""
 		for _, r := range all {
-			if r.Reply != timeline.Obtained {
+			if r.Reply != timeline.Obtained && r.Kind != "audit" && r.Kind != "packages" {
 				got += strconv.Itoa(r.Status) + " " + r.Detail + "\n"
 			}
 		}

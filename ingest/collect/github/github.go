@@ -207,6 +207,12 @@ func (c *collector) owner(ctx context.Context, owner string) error {
 		org.Page = page
 		return c.api.Repositories.ListByOrg(collect.For(ctx, want), owner, org)
 	})
+	if found && !c.dry {
+		for _, category := range []string{"workflows", "packages"} {
+			c.pool.Add(func(ctx context.Context) error { return c.audit(ctx, owner, category) })
+		}
+		c.pool.Add(func(ctx context.Context) error { return c.packages(ctx, owner) })
+	}
 	if found || err != nil {
 		return err
 	}

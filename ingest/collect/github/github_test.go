@@ -207,9 +207,10 @@ func TestCollect(t *testing.T) {
 	w.secrets()
 	// The list of repositories, a list of runs for each, and of the three runs
 	// that were at work the jobs and the logs of four attempts; one query for the
-	// workflows of three commits, which have one content.
-	if api, store := w.calls(); api != 1+2+3+4+2 || store != 4 {
-		t.Errorf("%d calls and %d downloads, want 12 and 4", api, store)
+	// workflows of three commits, which have one content; and three for audit log
+	// and packages, which this organisation does not have.
+	if api, store := w.calls(); api != 1+2+3+4+2+3 || store != 4 {
+		t.Errorf("%d calls and %d downloads, want 15 and 4", api, store)
 	}
 	if stats.Gaps != 0 || !res.Complete() {
 		t.Errorf("not complete: %+v, %+v", stats, res)
@@ -241,12 +242,45 @@ func TestCollect(t *testing.T) {
 	// Again: only lists are asked for anew, nothing is read twice.
 	w.gh.Forget()
 	_, res = w.collect()
-	if api, store := w.calls(); api != 3 || store != 0 || len(res.Files) != 0 {
-		t.Errorf("again: %d calls, %d downloads, %d sources, want 3, 0, 0", api, store, len(res.Files))
+	if api, store := w.calls(); api != 3+3 || store != 0 || len(res.Files) != 0 {
+		t.Errorf("again: %d calls, %d downloads, %d sources, want 6, 0, 0", api, store, len(res.Files))
 	}
 	v, err := w.db.Verify(context.Background())
 	if err != nil || v.Worst() == timeline.Mismatch || v.Worst() == timeline.Unchecked {
 		t.Errorf("verify: %v, %+v", err, v.Checks)
+	}
+}
+
+// TestOrganisation checks what an organisation has beside its repositories.
+func TestOrganisation(t *testing.T) {
+	gh := small()
+	for i := range 130 {
+		gh.Audit = append(gh.Audit, map[string]any{
+			"@timestamp": begin.Add(time.Hour).UnixMilli(), "_document_id": fmt.Sprint(i), "action": "workflows.prepared_workflow_job", "org": "acme", "repo": "acme/api",
+			"workflow_run_id": 812, "run_attempt": 1, "job_name": "build", "secrets_passed": []string{fmt.Sprintf("SECRET_%d", i)}, "is_hosted_runner": true,
+		}, map[string]any{"@timestamp": begin.UnixMilli(), "_document_id": fmt.Sprint("o", i), "action": "org.add_member", "org": "acme"})
+	}
+	version := func(digit, tag string, at time.Time) map[string]any {
+		return map[string]any{"name": "sha256:" + strings.Repeat(digit, 64), "created_at": at, "updated_at": at, "metadata": map[string]any{"package_type": "container", "container": map[string]any{"tags": []string{tag}}}}
+	}
+	gh.Packages = map[string][]map[string]any{"api": {version("a", "1.4", begin)}, "old": {version("b", "1", begin.Add(-time.Hour))}}
+	w := newWorld(t, gh)
+	stats, res := w.collect()
+	w.secrets()
+	// Two pages of the audit log of workflows, one of packages; the packages, and
+	// the versions of the one that changed.
+	if api, _ := w.calls(); api != 12+3+2 || stats.Gaps != 0 || !res.Complete() {
+		t.Errorf("%d calls, want 17; %+v", api, stats)
+	}
+	var dump strings.Builder
+	if err := w.db.Dump(&dump); err != nil {
+		t.Fatal(err)
+	}
+	host := "containers." + strings.TrimPrefix(gh.API.URL, "http://")
+	for _, want := range []string{"secret:SECRET_0 ", "secret:SECRET_129 ", "link names " + host + "/acme/api:1.4 sha256:aaaa"} {
+		if !strings.Contains(dump.String(), want) {
+			t.Errorf("no %q in\n%s", want, dump.String())
+		}
 	}
 }
 
