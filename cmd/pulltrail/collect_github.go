@@ -18,12 +18,14 @@ func (a *app) collectGitHub() *cobra.Command {
 	var lookback time.Duration
 	c := &cobra.Command{
 		Use:   "github OWNER | OWNER/REPO...",
-		Short: "Workflow runs, their jobs and logs, from github.com or an enterprise server",
+		Short: "Workflow runs with jobs, logs and workflow files, from github.com or an enterprise server",
 		Long: `Fetch the workflow runs that were at work in a window: those that began earlier
-and all attempts of those that were started again, with their jobs and logs.
-OWNER is an organisation or user: all repositories, archived ones too.
+and all attempts of those that were started again, with their jobs and logs, and
+the workflow files of the commits that ran. OWNER is an organisation or user: all
+repositories, archived ones too; of an organisation also the audit log and the
+container packages, where the token may see them.
 
-The token needs to read: actions and metadata of the repositories.`,
+The token needs to read actions, contents and metadata of the repositories.`,
 		Args: wants("OWNER or OWNER/REPO: an organisation or user, or repositories", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			opt := github.Options{Lookback: lookback}

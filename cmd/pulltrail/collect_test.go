@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pulltrail/testdata/services"
+	"pulltrail/timeline"
 )
 
 // servicesToken is the one that the stand-ins know.
@@ -70,6 +73,48 @@ func tokenStays(ts *testscript.TestScript, g *services.GitHub) {
 		}
 		if strings.Contains(seen.URL, servicesToken) {
 			ts.Fatalf("the token stands in %s", seen.URL)
+		}
+	}
+}
+
+// TestWindow checks which window the flags mean, and that a collection goes on
+// where the last one ended.
+func TestWindow(t *testing.T) {
+	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+	last := func(state timeline.CollectionState) *timeline.Collection {
+		span, err := timeline.ParseSpan("2026-11-02T10:00:00Z/2026-11-02T11:00:00Z")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &timeline.Collection{Span: span, State: state}
+	}
+	for _, c := range []struct {
+		flags collecting
+		last  *timeline.Collection
+		want  string // "" for a usage error
+	}{
+		{collecting{from: "2026-10-21", to: "2026-10-21"}, nil, "2026-10-21T00:00:00Z/2026-10-21T23:59:59Z"},
+		{collecting{from: "2026-10-21T11:39:00+02:00"}, nil, "2026-10-21T09:39:00Z/2026-11-02T12:00:00Z"},
+		{collecting{incident: "litellm-1.107.0"}, nil, "2026-10-21T11:39:00Z/2026-10-21T14:20:59.999999999Z"},
+		{collecting{sinceLast: true}, nil, "2026-11-01T12:00:00Z/2026-11-02T12:00:00Z"},
+		{collecting{sinceLast: true, from: "2026-10-21"}, nil, "2026-10-21T00:00:00Z/2026-11-02T12:00:00Z"},
+		{collecting{sinceLast: true}, last(timeline.CollectionDone), "2026-11-02T10:50:00Z/2026-11-02T12:00:00Z"},
+		{collecting{sinceLast: true}, last(timeline.CollectionPartial), "2026-11-02T10:50:00Z/2026-11-02T12:00:00Z"},
+		{collecting{sinceLast: true}, last(timeline.CollectionOpen), "2026-11-02T10:00:00Z/2026-11-02T11:00:00Z"},
+		{collecting{from: "2026-11-02T10:00:00Z"}, last(timeline.CollectionOpen), "2026-11-02T10:00:00Z/2026-11-02T11:00:00Z"},
+		{collecting{}, nil, ""},
+		{collecting{from: "yesterday"}, nil, ""},
+		{collecting{from: "2026-10-22", to: "2026-10-21"}, nil, ""},
+		{collecting{from: "2026-10-21", incident: "litellm-1.107.0"}, nil, ""},
+		{collecting{sinceLast: true, to: "2026-10-21"}, nil, ""},
+		{collecting{incident: "no-such-thing"}, nil, ""},
+	} {
+		span, err := (&app{}).window(&c.flags, c.last, now)
+		switch {
+		case c.want == "" && !errors.Is(err, errUsage):
+			t.Errorf("%+v: got %s, %v, want a usage error", c.flags, span, err)
+		case c.want != "" && (err != nil || span.String() != c.want):
+			t.Errorf("%+v: got %s, %v, want %s", c.flags, span, err, c.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"strings"
 	"testing"
 
 	"pulltrail/ingest/evidence"
@@ -78,3 +79,26 @@ func FuzzSystemdUnit(f *testing.F)       { fuzz(f, SystemdUnit, "x.service") }
 func FuzzDotEnv(f *testing.F)            { fuzz(f, DotEnv, ".env") }
 func FuzzEnvironment(f *testing.F)       { fuzz(f, Environment, "environ") }
 func FuzzCredentialList(f *testing.F)    { fuzz(f, CredentialList, "c.csv") }
+func FuzzGitHubPackages(f *testing.F)    { fuzz(f, GitHubPackages, "versions.json") }
+
+// FuzzWorkflowHolders gives the reader of workflow files any file for jobs of
+// any name.
+func FuzzWorkflowHolders(f *testing.F) {
+	f.Add("jobs:\n  a: {steps: [{run: '${{ secrets.A }}'}]}\n", "a")
+	f.Add("x: &x {env: {TOKEN: v}}\njobs: {b: *x, 'c ${{ d }}': {uses: ./e, secrets: inherit}}", "c 1 / f")
+	f.Fuzz(func(t *testing.T, text, job string) {
+		claim := timeline.Subject{Kind: timeline.Job, ID: "github:acme/api/runs/8/attempts/1"}
+		r := evidence.NewMachine(nil).NewReading("ci.yml", claim, timeline.Subject{}, evidence.Times{}, func(b *timeline.Batch) error {
+			for _, e := range b.Events {
+				if e.Action != timeline.Hold || !strings.HasPrefix(e.Subject.ID, claim.ID+"/jobs/") {
+					t.Errorf("%v", timeline.Notation(e))
+				}
+			}
+			return nil
+		})
+		_ = readGitHubWorkflow(&evidence.Doc{Head: evidence.Head{Name: "ci.yml"}, Data: []byte(text), Jobs: []string{job}}, &r.Out) // it may be no YAML
+		if _, err := r.Finish(timeline.Span{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
