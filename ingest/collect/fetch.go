@@ -229,7 +229,7 @@ func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Inquiry,
 // keep writes what comes in into the case.
 func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Inquiry, want Want) (*Answer, error) {
 	a := &Answer{s: s}
-	var out io.Writer = io.Discard
+	var out io.Writer
 	var k *timeline.Keeper
 	if s.db == nil {
 		b := &bytes.Buffer{}

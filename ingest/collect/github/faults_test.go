@@ -28,7 +28,7 @@ func TestFaults(t *testing.T) {
 		{Status: http.StatusServiceUnavailable},
 	}
 	k := 0
-	w.gh.Fault = func(host string, r *http.Request, n int) services.Fault {
+	w.gh.Fault = func(host string, _ *http.Request, n int) services.Fault {
 		if n > 1 || host == "store" && faults[k%len(faults)].Status == http.StatusForbidden {
 			return services.Fault{}
 		}

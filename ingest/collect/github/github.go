@@ -230,12 +230,13 @@ func (c *collector) owner(ctx context.Context, owner string) error {
 func (c *collector) repositories(owner string, list func(page int) ([]*gh.Repository, *gh.Response, error)) (found bool, err error) {
 	for page := 1; page != 0; {
 		repos, resp, err := list(page)
-		if refused, err := refusal(err); err != nil {
+		switch status, err := refusal(err); {
+		case err != nil:
 			return false, err
-		} else if refused != nil && refused.StatusCode == http.StatusNotFound && page == 1 {
+		case status == http.StatusNotFound && page == 1:
 			return false, nil
-		} else if refused != nil {
-			c.s.Say("%s: its repositories cannot be listed: %s", owner, refused.Status)
+		case status != 0:
+			c.s.Say("%s: its repositories cannot be listed: HTTP %d", owner, status)
 			return true, nil
 		}
 		for _, r := range repos {
@@ -247,13 +248,13 @@ func (c *collector) repositories(owner string, list func(page int) ([]*gh.Reposi
 }
 
 // refusal tells an answer that is a refusal, which the ledger has, from an
-// error that ends the collection.
-func refusal(err error) (*http.Response, error) {
+// error that ends the collection: it is the status, 0 for what was obtained.
+func refusal(err error) (status int, fatal error) {
 	var refused *gh.ErrorResponse
 	if errors.As(err, &refused) {
-		return refused.Response, nil
+		return refused.Response.StatusCode, nil
 	}
-	return nil, err
+	return 0, err
 }
 
 func (c *collector) repo(name string) {
@@ -309,7 +310,7 @@ func (c *collector) query(ctx context.Context, owner, repo string, to time.Time,
 			Runs  []*runRecord `json:"workflow_runs"`
 		}
 		resp, err := c.api.Do(collect.For(ctx, want), req, &runs)
-		if refused, err := refusal(err); refused != nil || err != nil {
+		if status, err := refusal(err); status != 0 || err != nil {
 			return last, false, err
 		}
 		if c.dry {

@@ -25,7 +25,7 @@ func (c *collector) audit(ctx context.Context, org, category string) error {
 	want := collect.Want{Kind: "audit", Name: "audit.json", Reading: timeline.PageOf, NoGap: notForAll, Detail: "audit log of " + org}
 	for {
 		_, resp, err := c.api.Organizations.GetAuditLog(collect.For(ctx, want), org, opt)
-		if refused, err := refusal(err); refused != nil || err != nil {
+		if status, err := refusal(err); status != 0 || err != nil {
 			return err
 		}
 		if resp.After == "" {
@@ -45,7 +45,7 @@ func (c *collector) packages(ctx context.Context, org string) error {
 	want := collect.Want{Kind: "packages", NoGap: notForAll, Detail: "container packages of " + org}
 	for {
 		all, resp, err := c.api.Organizations.ListPackages(collect.For(ctx, want), org, opt)
-		if refused, err := refusal(err); refused != nil || err != nil {
+		if status, err := refusal(err); status != 0 || err != nil {
 			return err
 		}
 		for _, p := range all {
@@ -65,7 +65,7 @@ func (c *collector) versions(ctx context.Context, org, name string) error {
 	want := collect.Want{Kind: "versions", Name: "versions.json", Reading: timeline.PageOf, NoGap: notForAll, Detail: "versions of " + org + "/" + name}
 	for {
 		_, resp, err := c.api.Organizations.PackageGetAllVersions(collect.For(ctx, want), org, "container", name, opt)
-		if refused, err := refusal(err); refused != nil || err != nil {
+		if status, err := refusal(err); status != 0 || err != nil {
 			return err
 		}
 		if resp.NextPage == 0 {

@@ -66,7 +66,7 @@ func (r *workflowRun) jobs(ctx context.Context) (map[int][]*gh.WorkflowJob, erro
 	all := map[int][]*gh.WorkflowJob{}
 	for {
 		jobs, resp, err := r.c.api.Actions.ListWorkflowJobs(collect.For(ctx, want), r.owner, r.repo, r.id, opt)
-		if refused, err := refusal(err); refused != nil || err != nil {
+		if status, err := refusal(err); status != 0 || err != nil {
 			return nil, err
 		}
 		for _, j := range jobs.Jobs {
