@@ -186,19 +186,24 @@ func (a *app) collectInto(ctx context.Context, db *timeline.DB, f *collecting, o
 	if opt.Window, err = a.window(f, before, time.Now().Truncate(time.Second)); err != nil {
 		return res, stats, err
 	}
+	p := a.newProgress()
+	if say := opt.Say; p != nil {
+		opt.Say = func(text string) { p.clear(); say(text) }
+	}
 	s, err := collect.Begin(db, opt)
 	if err != nil {
 		return res, stats, err
 	}
+	shown := p.watch(s)
 	err = s.Finish(sv.run(ctx, s))
+	shown()
 	if stats = s.Stats(); ctx.Err() != nil {
 		return res, stats, ctx.Err()
 	}
 	// Also what came before an error is read.
 	defer spareMemory()()
 	read := ingest.Options{Parser: version, Command: opt.Command}
-	p := a.newProgress()
-	if p != nil {
+	if p = a.newProgress(); p != nil {
 		read.Progress = p.show
 	}
 	res, readErr := ingest.Collected(ctx, db, read)
@@ -220,6 +225,35 @@ func (a *app) dryRun(ctx context.Context, f *collecting, opt collect.Options, sv
 	}
 	fmt.Fprintf(a.out, "%s; %s\n", plan, left(s.Stats()))
 	return nil
+}
+
+// watch draws how far a collection is until the returned function is called.
+func (p *progress) watch(s *collect.Session) (stop func()) {
+	if p == nil {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				st := s.Stats()
+				p.mu.Lock()
+				p.draw(fmt.Sprintf("%s, %s kept", left(st), megabytes(float64(st.Bytes))))
+				p.mu.Unlock()
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+		p.clear()
+	}
 }
 
 // left says how many calls were made, and how many are left.

@@ -20,12 +20,13 @@ type killer struct {
 	mu    sync.Mutex
 	left  int // requests until then
 	who   *os.Process
+	with  os.Signal
 	kills int
 }
 
 // newKiller has an organisation with so many runs.
 func newKiller(t *testing.T, runs int) *killer {
-	k := &killer{GitHub: &services.GitHub{Org: "acme", Token: servicesToken}}
+	k := &killer{with: os.Kill, GitHub: &services.GitHub{Org: "acme", Token: servicesToken}}
 	repo := &services.Repo{Name: "acme/api"}
 	for i := range int64(runs) {
 		at := time.Date(2026, 10, 21, 12, 0, int(i), 0, time.UTC)
@@ -38,7 +39,7 @@ func newKiller(t *testing.T, runs int) *killer {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		if k.left--; k.left == 0 && k.who != nil {
-			_ = k.who.Kill() // it may have ended
+			_ = k.who.Signal(k.with) // it may have ended
 			k.kills++
 		}
 		return services.Fault{}
@@ -107,6 +108,26 @@ func TestKilledCollection(t *testing.T) {
 		}
 		k.whole(t, home, runs)
 	}
+}
+
+// TestInterruptedCollection interrupts a collection: it ends in good order, the
+// case says that it is not complete, and the same command goes on.
+func TestInterruptedCollection(t *testing.T) {
+	k := newKiller(t, 6)
+	k.with = os.Interrupt
+	home := filepath.Join(t.TempDir(), "case")
+	if code, out := k.run(t, home, 9, "1"); code != exitInterrupted || !strings.Contains(out, "the same command again goes on where it stopped") {
+		t.Errorf("it ends %d: %s", code, out)
+	}
+	out, _ := exec.Command("pulltrail", "coverage", "litellm-1.107.0", "--case", home).CombinedOutput() // the exit code is 3
+	if text := string(out); !strings.Contains(text, "interrupted: a collection did not come to its end") || !strings.Contains(text, "pulltrail collect github acme") {
+		t.Errorf("coverage says %s", text)
+	}
+	k.with = os.Kill
+	if code, out := k.run(t, home, -1, "1"); code != exitOK {
+		t.Errorf("it ends %d: %s", code, out)
+	}
+	k.whole(t, home, 6)
 }
 
 // whole checks that nothing is missing and everything holds.

@@ -55,6 +55,7 @@ func startGitHub(ts *testscript.TestScript, neg bool, args []string) {
 		{Name: "acme/secret-plans", Files: func(string, string) string { return servicesWorkflow }, Runs: []*services.Run{
 			run(900, at, &services.Attempt{Gone: http.StatusForbidden, Jobs: []*services.Job{job(4, "plan", at)}}),
 		}},
+		{Name: "acme/hidden", Gone: http.StatusForbidden},
 	}}
 	g.Start()
 	ts.Defer(g.Close)
