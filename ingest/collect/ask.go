@@ -29,6 +29,18 @@ func (a *Answer) Open() (io.ReadCloser, error) {
 	return a.s.db.OpenKept(a.SHA256)
 }
 
+// membersKey stands among the headers of an archive for the files at its top.
+const membersKey = "Members"
+
+// Members lists the files at the top of an archive; nil when that is not known.
+func (a *Answer) Members() []string {
+	var head http.Header
+	if err := json.Unmarshal([]byte(a.Head), &head); err != nil {
+		return nil
+	}
+	return head[membersKey]
+}
+
 // Also records that an answer is evidence of something else too, which goes by
 // another address; nothing is asked for.
 func (s *Session) Also(a *Answer, url string, want Want) error {

@@ -204,11 +204,7 @@ func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Inquiry,
 			kept[http.CanonicalHeaderKey(name)] = v
 		}
 	}
-	head, err := json.Marshal(kept)
-	if err != nil {
-		return nil, err
-	}
-	row.Head, row.Detail = string(head), ""
+	row.Detail = ""
 	most := want.Most
 	if most == 0 {
 		most = maxAnswer
@@ -223,11 +219,11 @@ func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Inquiry,
 	if want.Zip {
 		in.end = &zipEnd{}
 	}
-	return s.keep(in, most, watch, row, want)
+	return s.keep(in, most, watch, row, want, kept)
 }
 
 // keep writes what comes in into the case.
-func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Inquiry, want Want) (*Answer, error) {
+func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Inquiry, want Want, leads http.Header) (*Answer, error) {
 	a := &Answer{s: s}
 	var out io.Writer
 	var k *timeline.Keeper
@@ -253,6 +249,14 @@ func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Inqui
 		row.Detail = fmt.Sprintf("the answer has more than %d MiB", most>>20)
 		return s.refuse(row, timeline.Failed, want)
 	}
+	if in.end != nil {
+		leads[membersKey] = in.end.members()
+	}
+	head, err := json.Marshal(leads)
+	if err != nil {
+		return nil, err
+	}
+	row.Head = string(head)
 	row.SHA256, row.Bytes, row.Reply = sum, n, timeline.Obtained
 	if in.text != nil && string(bytes.TrimSpace(in.text.Bytes())) == "[]" {
 		row.Reading = timeline.NoReading // a list without anything in it is of every format

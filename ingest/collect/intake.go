@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -10,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -92,6 +94,34 @@ func (z *zipEnd) whole() bool {
 		return true // the real numbers stand in a record of 64 bits
 	}
 	return int64(size)+int64(at) == z.n-int64(len(end))
+}
+
+// members lists the files at the top of the archive; nil where its directory is
+// too long for the tail that is held.
+func (z *zipEnd) members() (names []string) {
+	r, err := zip.NewReader(z, z.n)
+	if err != nil {
+		return nil
+	}
+	for _, f := range r.File {
+		if !strings.Contains(f.Name, "/") {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// ReadAt reads from the tail.
+func (z *zipEnd) ReadAt(p []byte, off int64) (int, error) {
+	at := off - (z.n - int64(len(z.tail)))
+	if at < 0 || at > int64(len(z.tail)) {
+		return 0, errors.New("it is not held any more")
+	}
+	n := copy(p, z.tail[at:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 // watch calls a request off when it brings nothing for a while.

@@ -20,7 +20,7 @@ var GitHubWorkflow = evidence.Format{
 	Shape:  evidence.DocumentShape,
 	Title:  "GitHub workflow file",
 	Proves: "which actions, at which tag, branch or commit, and which images a workflow asks for, and the names of the secrets it reads",
-	Cannot: "that it ran, or what a tag or branch was then",
+	Cannot: "that it ran, or what a tag or branch was then; of a pull request, what the merge with its base made of it",
 	Doc:    "https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax",
 	Sample: "written by hand after the documentation",
 	Claim:  claimGitHubWorkflow,

@@ -102,6 +102,7 @@ type Job struct {
 	Runner     string
 	Lines      []string // what it printed
 	Gone       int      // status in place of its log
+	Alone      bool     // the archive of the attempt lacks it
 }
 
 // Start starts both hosts. Close ends them.

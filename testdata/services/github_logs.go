@@ -57,7 +57,7 @@ func (a *Attempt) archive() []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for i, j := range a.Jobs {
-		if j.Conclusion == "skipped" {
+		if j.Conclusion == "skipped" || j.Alone {
 			continue
 		}
 		f, err := z.Create(fmt.Sprintf("%d_%s.txt", i, strings.ReplaceAll(j.Name, "/", "_")))

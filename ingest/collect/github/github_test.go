@@ -284,6 +284,21 @@ func TestOrganisation(t *testing.T) {
 	}
 }
 
+// TestArchiveLacksJob has an archive without the log of a job: it is got alone.
+func TestArchiveLacksJob(t *testing.T) {
+	gh := small()
+	gh.Repos[0].Runs[0].Attempts[0].Jobs[1].Alone = true
+	w := newWorld(t, gh)
+	stats, res := w.collect()
+	if api, store := w.calls(); api != 15+1 || store != 5 || stats.Gaps != 0 || !res.Complete() {
+		t.Errorf("%d calls, %d downloads, want 16 and 5: %+v", api, store, stats)
+	}
+	var dump strings.Builder
+	if err := w.db.Dump(&dump); err != nil || !strings.Contains(dump.String(), "covers job:github:acme/api/runs/812/attempts/1/jobs/test%20(3.11)") {
+		t.Errorf("the log of the job was not read: %v\n%s", err, dump.String())
+	}
+}
+
 // TestRefused checks that each refusal is a gap of its own kind and subject.
 func TestRefused(t *testing.T) {
 	gh := small()

@@ -3,7 +3,10 @@ package github
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
 	gh "github.com/google/go-github/v60/github"
 
@@ -31,7 +34,7 @@ func (r *workflowRun) collect(ctx context.Context) error {
 		if attempt == r.attempts && !r.done {
 			continue // there is no log before the end
 		}
-		if jobs != nil && !began(jobs[attempt]) {
+		if len(jobs[attempt]) > 0 && !began(jobs[attempt]) {
 			continue
 		}
 		r.c.pool.Add(func(ctx context.Context) error { return r.logs(ctx, attempt, jobs[attempt]) })
@@ -81,8 +84,8 @@ func (r *workflowRun) jobs(ctx context.Context) (map[int][]*gh.WorkflowJob, erro
 }
 
 // logs gets the archive of an attempt's logs. Where there is none, or it cannot
-// be had whole, the log of each job is asked for; what has expired, and what we
-// may not see, is so for all of them.
+// be had whole, the log of each job is asked for, and where it lacks one, that;
+// what has expired, and what we may not see, is so for all of them.
 //
 // https://docs.github.com/en/rest/actions/workflow-runs#download-workflow-run-attempt-logs
 func (r *workflowRun) logs(ctx context.Context, attempt int, jobs []*gh.WorkflowJob) error {
@@ -94,15 +97,47 @@ func (r *workflowRun) logs(ctx context.Context, attempt int, jobs []*gh.Workflow
 	}
 	path := r.path("runs", strconv.FormatInt(r.id, 10), "attempts", strconv.Itoa(attempt), "logs")
 	a, err := r.c.get(ctx, path, want)
-	if err != nil || a.Reply == timeline.Obtained || a.Gap {
+	if err != nil || a.Gap {
 		return err
 	}
 	for _, j := range jobs {
-		if ran(j) {
+		if ran(j) && (a.Reply != timeline.Obtained || lacks(a.Members(), jobs, j)) {
 			r.c.pool.Add(func(ctx context.Context) error { return r.jobLog(ctx, attempt, j) })
 		}
 	}
 	return nil
+}
+
+// lacks reports whether an archive that has fewer logs than jobs ran lacks that
+// of a job:
+//
+//	0_build.txt
+//	3_test (3.11).txt
+func lacks(members []string, jobs []*gh.WorkflowJob, j *gh.WorkflowJob) bool {
+	all := 0
+	for _, other := range jobs {
+		if ran(other) {
+			all++
+		}
+	}
+	if members == nil || len(members) >= all {
+		return false
+	}
+	want := letters(j.GetName())
+	return !slices.ContainsFunc(members, func(m string) bool {
+		_, name, _ := strings.Cut(strings.TrimSuffix(m, ".txt"), "_")
+		return letters(name) == want
+	})
+}
+
+// letters is a name without what may not stand in the name of a file.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return '_'
+	}, s)
 }
 
 // jobLog gets the log of one job.
