@@ -387,8 +387,9 @@ func (x *verifier) original(path, sha string, size int64) Checked {
 		c.Outcome, c.State, c.Detail = Note, "not opened", "it could not be opened when it was to be read"
 		return c
 	}
-	if e, asked := x.requests[path]; asked && e.SHA256 == sha {
-		c.Outcome, c.State, c.Detail = Note, "collected", "a service gave it; its bytes are kept in the case"
+	_, asked := x.requests[path]
+	if _, kept := x.keeps[sha]; asked && kept {
+		c.Outcome, c.State = Good, "collected" // what the service gave is what is kept
 		if !x.good[sha] {
 			c.Outcome, c.Detail = Unchecked, "a service gave it, and what was kept of it does not hold"
 		}

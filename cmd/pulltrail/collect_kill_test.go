@@ -139,7 +139,7 @@ func (k *killer) whole(t *testing.T, home string, runs int) {
 	}
 	defer db.Close()
 	v, err := db.Verify(t.Context())
-	if err != nil || v.Worst() != timeline.Note || len(v.Sources) != 1+2*runs {
+	if err != nil || v.Worst() != timeline.Good || len(v.Sources) != 1+2*runs {
 		t.Errorf("verify: %s, %v, %d sources, want %d", v.Worst(), err, len(v.Sources), 1+2*runs)
 	}
 	all, err := db.Collections()
