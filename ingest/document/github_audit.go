@@ -53,7 +53,7 @@ func (*githubAudit) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	span := evidence.Epoch(at, time.Millisecond, string(v.get("@timestamp").raw()))
 	var items []timeline.Item
 	for s := range v.get("secrets_passed").elements() {
-		if name := s.text(); name != "" {
+		if name := s.text(); secretName.MatchString(name) {
 			items = append(items, timeline.Item{Artifact: "secret:" + name})
 		}
 	}

@@ -223,11 +223,15 @@ func (j *workflowJob) secrets(n *yaml.Node, depth int) {
 
 func (j *workflowJob) variables(env *yaml.Node) {
 	eachField(env, func(key, n *yaml.Node) {
-		if val := scalarText(n); val != "" && !strings.Contains(val, "${{") && holdsSecret(key.Value, val) {
+		if val := scalarText(n); val != "" && secretName.MatchString(key.Value) && !strings.Contains(val, "${{") && holdsSecret(key.Value, val) {
 			j.add(key.Value, key)
 		}
 	})
 }
+
+// secretName is what GitHub lets a secret, and a shell a variable, be called.
+// https://docs.github.com/en/actions/reference/security/secrets
+var secretName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,254}$`)
 
 func (j *workflowJob) add(name string, n *yaml.Node) {
 	if !hasName(j.held, name) && len(j.held) < maxHeld {

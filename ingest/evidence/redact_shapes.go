@@ -14,7 +14,8 @@ var secretShapes = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{8,}|[srp]k_(?:live|
 	`|xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{16,}|GOCSPX-[A-Za-z0-9_-]{16,}` +
 	`|pypi-[A-Za-z0-9_-]{30,}|npm_[A-Za-z0-9]{20,}|rubygems_[a-f0-9]{32,}|hf_[A-Za-z0-9]{20,}|dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}` +
 	`|nvapi-[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{20,}|dop_v1_[a-f0-9]{32,}|dapi[a-f0-9]{32}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}` +
-	`|hv[sbr]\.[A-Za-z0-9_-]{20,}|AGE-SECRET-KEY-1[A-Za-z0-9]{20,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*)`)
+	`|hv[sbr]\.[A-Za-z0-9_-]{20,}|AGE-SECRET-KEY-1[A-Za-z0-9]{20,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*` +
+	`|eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?$)`) // a JWT that the end of the text cuts
 
 // signature is what lets whoever has a URL act for who signed it.
 var signature = regexp.MustCompile(`(?i)([?&](?:sig|(?:x-amz-|x-goog-)?signature)=)[^\s"'&]+`)

@@ -11,6 +11,8 @@ var secrets = map[string]string{
 	"curl -H 'BASIC dXNlcjpwYXNz'":                                          "curl -H 'BASIC [redacted]'",
 	"key sk-abcdefgh12345678 here":                                          "key [redacted] here",
 	"ghp_0123456789abcdefghij, AKIAABCDEFGHIJKLMNOP":                        "[redacted], [redacted]",
+	"cut: eyJhbGciOiJIUzI1Ni":                                               "cut: [redacted]",
+	"cut: eyJhbGciOiJIUzI1NiJ9.eyJz":                                        "cut: [redacted]",
 	"eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.sig":                                     "[redacted]",
 	"https://me:hunter2@mirror.acme.example/simple/":                        "https://me:[redacted]@mirror.acme.example/simple/",
 	"-----BEGIN RSA PRIVATE KEY-----MIIE":                                   "[redacted]",
