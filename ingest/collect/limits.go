@@ -76,6 +76,10 @@ func (g *gate) close(until time.Time) bool {
 //
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 func (g *gate) learn(h http.Header) {
+	if resource := h.Get("X-RateLimit-Resource"); resource != "" && resource != "core" {
+		g.back() // counted apart: graphql, audit_log
+		return
+	}
 	left, err := strconv.Atoi(header(h, "X-RateLimit-Remaining", "RateLimit-Remaining"))
 	if err != nil || left < 0 {
 		return
@@ -95,6 +99,15 @@ func (g *gate) learn(h http.Header) {
 		g.reset = reset
 	}
 	g.limit = limit
+}
+
+// back gives back a call that did not count.
+func (g *gate) back() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.left >= 0 {
+		g.left++
+	}
 }
 
 func (g *gate) allowance() (left, limit int, reset time.Time) {

@@ -163,7 +163,12 @@ func (g *GitHub) api(w http.ResponseWriter, r *http.Request) {
 		message(w, http.StatusUnauthorized, "Bad credentials")
 		return
 	}
-	if !g.spend(w) {
+	if r.Method == http.MethodPost { // GraphQL is counted apart
+		w.Header().Set("X-RateLimit-Resource", "graphql")
+		w.Header().Set("X-RateLimit-Limit", "5000")
+		w.Header().Set("X-RateLimit-Remaining", "0")
+		w.Header().Set("X-RateLimit-Reset", "4102444800")
+	} else if !g.spend(w) {
 		message(w, http.StatusForbidden, "API rate limit exceeded for user ID 1.")
 		return
 	}
@@ -203,6 +208,7 @@ func (g *GitHub) spend(w http.ResponseWriter) bool {
 		g.spent++
 	}
 	w.Header().Set("X-RateLimit-Limit", strconv.Itoa(g.Limit))
+	w.Header().Set("X-RateLimit-Resource", "core")
 	w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(g.Limit-g.spent))
 	w.Header().Set("X-RateLimit-Reset", strconv.FormatInt(g.reset.Unix(), 10))
 	return ok

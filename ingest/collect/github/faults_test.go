@@ -95,8 +95,8 @@ func TestLimit(t *testing.T) {
 	gh.Limit = 3
 	w := newWorld(t, gh)
 	stats, _ := w.collect()
-	if stats.Gaps != 0 || stats.Calls != 15 || stats.Left != 0 || stats.Limit != 3 {
-		t.Errorf("got %+v, want 15 calls and 0 of 3 left", stats)
+	if stats.Gaps != 0 || stats.Calls != 15 || stats.Left != 1 || stats.Limit != 3 {
+		t.Errorf("got %+v, want 15 calls and 1 of 3 left", stats)
 	}
 	if len(w.said) != 4 || !strings.Contains(w.said[0], "0 of 3 calls left: waiting until 15:20:00 UTC") {
 		t.Errorf("said %q", w.said)
