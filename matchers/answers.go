@@ -2,6 +2,7 @@ package matchers
 
 import (
 	"fmt"
+	"slices"
 
 	"pulltrail/timeline"
 )
@@ -225,4 +226,10 @@ func (m *matching) layer(images []string, instruction string) (*timeline.Fact, e
 		}
 	}
 	return nil, nil //nolint:nilnil // no such entry is an answer
+}
+
+// saysMore reports whether a says more of what a subject got than b.
+func saysMore(a, b timeline.Action) bool {
+	order := []timeline.Action{timeline.Present, timeline.Cached, timeline.Download, timeline.Pull, timeline.Install, timeline.Build, timeline.Push, timeline.Run}
+	return slices.Index(order, a) > slices.Index(order, b)
 }

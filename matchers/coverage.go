@@ -435,28 +435,9 @@ func (c *covers) grouped(channels []string, f *Finding) string {
 	return b.String()
 }
 
-// stateFix says what to do about a source that was not read whole.
-func stateFix(s timeline.State) string {
-	if s == timeline.Unread {
-		return "bring the tool's own log, say what it is with --format ('pulltrail formats' lists them), or leave it out of the case"
-	}
-	return "bring the whole file: what was cut, skipped or damaged may hold the answer"
-}
-
 // hasMatcher reports whether the incident's kind has a matcher.
 func (q *question) hasMatcher() bool {
 	return q.inc.Kind == "malicious-release" && len(q.inc.Channels) > 0
-}
-
-func missingText(x *timeline.ExpectedRow) string {
-	s := "a record says that it ran, and its whole log was not read"
-	if x.Reason != "" {
-		s = "a record says that it ran, and its log is " + x.Reason
-	}
-	if x.Detail != "" {
-		s += " (" + x.Detail + ")"
-	}
-	return s
 }
 
 // conclude gathers the gaps and decides whether the answer is complete.

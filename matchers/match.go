@@ -403,12 +403,6 @@ func (m *matching) answered(a *about, f *Finding) string {
 	return strings.Join(said, "; ")
 }
 
-// saysMore reports whether a says more of what a subject got than b.
-func saysMore(a, b timeline.Action) bool {
-	order := []timeline.Action{timeline.Present, timeline.Cached, timeline.Download, timeline.Pull, timeline.Install, timeline.Build, timeline.Push, timeline.Run}
-	return slices.Index(order, a) > slices.Index(order, b)
-}
-
 // positive reports whether an answer counts without an ask: something was done
 // and the log says what. A bare state (a lock file, one dist-info folder)
 // speaks of one moment that nobody knows, and what a host did before the
