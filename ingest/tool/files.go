@@ -15,10 +15,6 @@ const (
 	maxParts = 16384
 )
 
-// headerBytes is how much two transfers of one file may differ: some servers
-// count the headers of the answer.
-const headerBytes = 2048
-
 // files joins the requests for package files. How large a file is becomes
 // known only from a whole transfer, which may come later than a part of it.
 type files struct {
@@ -30,8 +26,7 @@ type files struct {
 // file is one path.
 type file struct {
 	item   timeline.Item
-	size   int64     // of the largest answer with status 200
-	first  *transfer // that answer, until another one shows that it was whole
+	size   int64 // of the largest answer with status 200
 	parts  map[string]*part
 	client []string // keys of parts in order
 }
@@ -63,11 +58,14 @@ func (f *files) request(r *request, path string, o *evidence.Out) {
 		event.Action = timeline.Check
 	case get && r.status == 200 && kind != wholeFile, get && r.status == 206:
 		event.Action = timeline.Resolve
-	case get && r.status == 200 && r.size < 0:
-		event.Action = timeline.Download
 	case get && r.status == 200:
-		f.whole(path, item, r.size, transfer{o.Mark(), who, r.span}, o)
-		return
+		// A connection that broke leaves the same line with fewer bytes, and so
+		// does a file that was replaced: what came is taken for the file.
+		event.Action = timeline.Download
+		if r.size > 0 {
+			x := f.file(path, item, o)
+			x.size = max(x.size, r.size)
+		}
 	default:
 		return
 	}
@@ -94,36 +92,6 @@ func (f *files) file(path string, item timeline.Item, o *evidence.Out) *file {
 	return x
 }
 
-// whole takes an answer of the whole file. A connection that broke leaves the
-// same line with fewer bytes: the first answer waits until a second one of the
-// same path shows how large the file is, or the log ends.
-func (f *files) whole(path string, item timeline.Item, size int64, t transfer, o *evidence.Out) {
-	x := f.file(path, item, o)
-	switch {
-	case x.size == 0:
-		x.size, x.first = size, &t
-	case size > x.size+headerBytes:
-		if x.first != nil {
-			f.cut(x, x.size, *x.first, o)
-		}
-		x.size, x.first = size, &t
-	case size+headerBytes < x.size:
-		f.cut(x, size, t, o)
-	default:
-		if x.first != nil {
-			x.first.emit(timeline.Download, x.item, o)
-			x.first = nil
-		}
-		t.emit(timeline.Download, x.item, o)
-	}
-}
-
-// cut takes an answer that broke off: a part of the file came.
-func (f *files) cut(x *file, size int64, t transfer, o *evidence.Out) {
-	t.emit(timeline.Resolve, x.item, o)
-	f.part(x, size, t)
-}
-
 func (f *files) part(x *file, size int64, t transfer) {
 	p := x.parts[t.subject.ID]
 	if p == nil {
@@ -138,7 +106,7 @@ func (f *files) part(x *file, size int64, t transfer) {
 	p.sum += size
 	p.largest = max(p.largest, size)
 	if p.last.subject.IsZero() || t.span.From >= p.last.span.From {
-		p.last = t // a first answer is known to be cut only later
+		p.last = t
 	}
 }
 
@@ -146,9 +114,6 @@ func (f *files) part(x *file, size int64, t transfer) {
 // download that was resumed or split.
 func (f *files) settle(o *evidence.Out) {
 	for _, x := range f.order {
-		if x.first != nil {
-			x.first.emit(timeline.Download, x.item, o)
-		}
 		for _, c := range x.client {
 			if p := x.parts[c]; x.size > 0 && (p.sum == x.size || p.largest == x.size) {
 				p.last.emit(timeline.Download, x.item, o)
