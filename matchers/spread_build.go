@@ -70,15 +70,16 @@ func (s *spreader) built(c cause) {
 }
 
 // afterwards: what a job did before it built an image is in the image, as far as
-// anybody knows. What came to a host need not be.
+// anybody knows. What came to a host need not be, and evidence that names
+// nobody may be of many jobs, one after the other.
 func (s *spreader) afterwards(c cause) Verdict {
 	switch c.subject.Kind {
-	case timeline.Job, timeline.Source:
+	case timeline.Job:
 		if c.verdict == Exposed {
 			return Exposed
 		}
 		return Possible
-	case timeline.Host, timeline.Container:
+	case timeline.Host, timeline.Container, timeline.Source:
 		if c.verdict.rank() <= Pulled.rank() {
 			return Possible
 		}
