@@ -37,6 +37,9 @@ func (m *matching) spread() error {
 	for _, k := range s.order {
 		a := m.of(k.to)
 		a.judged = append(a.judged, s.arrived[k].judged)
+		if from := s.arrived[k].from; from != nil && from.at != k.to {
+			a.judged = append(a.judged, judged{Fact: from.Fact, part: "what it follows from"})
+		}
 	}
 	return nil
 }

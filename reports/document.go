@@ -166,7 +166,8 @@ type Gap struct {
 	Fix     string `json:"fix"`
 }
 
-// maxEvidence is how many lines a finding lists; explain shows all.
+// maxEvidence is how many lines a finding lists beside those that show that the
+// release came; explain shows all.
 const maxEvidence = 100
 
 // NewDocument makes the document of an answer. It refuses to lose a finding.
@@ -253,8 +254,8 @@ func channelWords() func(map[string]matchers.Verdict) map[string]string {
 	}
 }
 
-// newFinding converts a finding with at most so many lines of evidence; zero
-// means all.
+// newFinding converts a finding with the lines that show that the release came,
+// and at most so many others; zero means all.
 func newFinding(f *matchers.Finding, most int, words func(map[string]matchers.Verdict) map[string]string) Finding {
 	out := Finding{
 		ID: f.ID, Subject: Subject{string(f.Subject.Kind), f.Subject.ID, f.On}, Verdict: string(f.Verdict),
@@ -263,10 +264,13 @@ func newFinding(f *matchers.Finding, most int, words func(map[string]matchers.Ve
 		Evidence: []Evidence{}, Via: append([]string{}, f.Via...), Faults: f.Faults,
 		Dispositions: newSaid(f.Dispositions),
 	}
-	for i, e := range f.Evidence {
-		if most > 0 && i >= most {
-			out.More = len(f.Evidence) - most
-			break
+	others := 0
+	for _, e := range f.Evidence {
+		if e.Verdict != matchers.Exposed && e.Verdict != matchers.Pulled {
+			if others++; most > 0 && others > most {
+				out.More++
+				continue
+			}
 		}
 		out.Evidence = append(out.Evidence, newEvidence(e))
 	}
