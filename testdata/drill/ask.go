@@ -187,7 +187,7 @@ func (a asking) findings(name string, exhibits []exhibit) ([]byte, error) {
 		}
 	}
 	out, err := a.run(dir, 10, "match", a.w.path("drill.yaml"), "--json")
-	defer os.RemoveAll(dir)
+	defer func() { a.w.fail(os.RemoveAll(dir)) }()
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (a asking) check(findings []byte) error {
 func (a asking) images() (map[string]string, error) {
 	names := map[string]string{}
 	root := a.w.path("registry/docker/registry/v2")
-	tags, err := filepath.Glob(filepath.Join(root, "repositories/acme/*/_manifests/tags/*/index/sha256/*"))
+	tags, err := filepath.Glob(root + "/repositories/acme/*/_manifests/tags/*/index/sha256/*")
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func (a asking) images() (map[string]string, error) {
 			name += " before"
 		}
 		names[digest] = name
-		blob, err := os.Open(filepath.Join(root, "blobs/sha256", rel[n-1][:2], rel[n-1], "data"))
+		blob, err := os.Open(filepath.Join(root, "blobs", "sha256", rel[n-1][:2], rel[n-1], "data"))
 		if err != nil {
 			return nil, err
 		}

@@ -165,7 +165,7 @@ func (w *world) free() string {
 		w.fail(err)
 		return ""
 	}
-	defer l.Close()
+	defer func() { w.fail(l.Close()) }()
 	return l.Addr().String()
 }
 
