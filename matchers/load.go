@@ -45,7 +45,7 @@ func LoadFile(path string) (*Incident, error) {
 // id and ".yaml". Every fault is reported with file and line, and with what is
 // allowed there.
 func Load(name string, data []byte) (*Incident, error) {
-	l := &loader{name: name}
+	l := &loader{name: name, schema: schemaName}
 	if !strings.HasSuffix(name, ".yaml") {
 		l.bad(nil, "an incident file is called <id>.yaml: rename it")
 		return nil, l.err()
@@ -67,6 +67,7 @@ func Load(name string, data []byte) (*Incident, error) {
 // of them at once.
 type loader struct {
 	name       string
+	schema     string // what the file begins with
 	errs       []error
 	references int
 	channels   []string
@@ -104,21 +105,21 @@ func (l *loader) document(data []byte) *yaml.Node {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
-			l.bad(nil, "the file is empty: want a mapping that begins with schema: %s", schemaName)
+			l.bad(nil, "the file is empty: want a mapping that begins with schema: %s", l.schema)
 			return nil
 		}
 		l.badYAML(err)
 		return nil
 	}
 	if err := dec.Decode(&second); err == nil {
-		l.bad(&second, "a second document: one incident a file")
+		l.bad(&second, "a second document: want one a file")
 		return nil
 	} else if !errors.Is(err, io.EOF) {
 		l.badYAML(err)
 		return nil
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
-		l.bad(&doc, "want a mapping that begins with schema: %s", schemaName)
+		l.bad(&doc, "want a mapping that begins with schema: %s", l.schema)
 		return nil
 	}
 	if !l.plain(doc.Content[0], 1) {

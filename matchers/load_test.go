@@ -178,7 +178,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"schema: pulltrail.incident/1", "[1]: 2", `:1: incident: unknown key`},
 		{"A title", "A \u202etitle", `:3: the invisible character U+202E`},
 		{"A title", "A \xfftitle", `:3: not UTF-8`},
-		{"unknown: []", "---\nunknown: []", `a second document: one incident a file`},
+		{"unknown: []", "---\nunknown: []", `a second document: want one a file`},
 		{"unknown: []", "unknown: [", `no YAML: `},
 	} {
 		text := strings.Replace(goodFile, c.old, c.new, 1)

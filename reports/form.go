@@ -18,7 +18,7 @@ import (
 var templates embed.FS
 
 // Names lists the reports.
-func Names() []string { return []string{"responder", "rotation"} }
+func Names() []string { return []string{"responder", "rotation", "customer"} }
 
 // Forms lists the file endings that a report can be written as.
 func Forms() []string { return []string{"html", "md", "csv", "json"} }
@@ -32,6 +32,8 @@ type report struct {
 	page  any      // what the templates see
 	funcs template.FuncMap
 	table [][]string // CSV: the header, then a row for each id, which is its first cell
+
+	private *private // names that must not stand in it, nil when its readers may see all
 }
 
 // write renders the report and writes it when it is whole and harmless: a
@@ -107,6 +109,9 @@ func (r *report) check(form string, b []byte) error {
 			return fmt.Errorf("%s: the character %q slipped through at byte %d", form, c, len(b)-len(rest))
 		}
 		rest = rest[n:]
+	}
+	if leak := r.private.leak(string(b)); leak != "" {
+		return fmt.Errorf("%s: %s; nothing was written", form, leak)
 	}
 	found, err := r.found(form, b)
 	if err != nil {

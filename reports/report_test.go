@@ -176,12 +176,21 @@ func result(t *testing.T) (*matchers.Result, []matchers.Credential) {
 // render writes a report in one form.
 func render(t *testing.T, name, form string, res *matchers.Result, rows []matchers.Credential) string {
 	t.Helper()
+	return renderCase(t, name, form, caseOf(t, res, rows))
+}
+
+// renderCase writes a report of a case in one form.
+func renderCase(t *testing.T, name, form string, c *reports.Case) string {
+	t.Helper()
 	var b bytes.Buffer
 	var err error
-	if name == "rotation" {
-		err = reports.RotationReport(&b, form, res, rows, asOf)
-	} else {
-		err = reports.Responder(&b, form, res, asOf)
+	switch name {
+	case "rotation":
+		err = reports.RotationReport(&b, form, c.Result, c.Rows, asOf)
+	case "customer":
+		err = customerReport(&b, form, c, c.Inventory[0].Customer)
+	default:
+		err = reports.Responder(&b, form, c.Result, asOf)
 	}
 	if err != nil {
 		t.Fatalf("%s.%s: %v", name, form, err)

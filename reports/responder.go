@@ -107,6 +107,7 @@ var words = template.FuncMap{
 	"web":      func(s string) bool { return strings.HasPrefix(s, "https://") },
 	"ranges":   ranges,
 	"join":     strings.Join,
+	"heading":  func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
 	"head":     func(n int, e []Evidence) []Evidence { return e[:min(n, len(e))] },
 	"tail":     func(n int, e []Evidence) []Evidence { return e[min(n, len(e)):] },
 	"first":    func(n int, s []string) []string { return s[:min(n, len(s))] },

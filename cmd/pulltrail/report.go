@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) reportCmd() *cobra.Command {
-	var incident, output, asOf string
+	var opt reportOptions
 	c := &cobra.Command{
 		Use:   "report NAME",
 		Short: "Write a report: " + strings.Join(reports.Names(), ", "),
@@ -28,6 +28,11 @@ func (a *app) reportCmd() *cobra.Command {
   rotation    what to do first, then each credential by name that was within
               reach: class, where held, who exposes it, owner, when a new value
               is safe, and how far its rotation has come. Never a value
+  customer    a folder for each customer (-o DIR/): what happened, were you
+              exposed, measures, what to do, the fields of GDPR Art. 33(3). Of
+              findings it says verdicts, numbers, windows and channels, of
+              credentials the class; a report in which another customer or
+              anything internal is named is not written
 
 The ending of the file chooses the form: .html is one page that needs nothing
 else, .md Markdown, .csv a table, .json the data that the others are made of.
@@ -40,16 +45,25 @@ The same case gives the same bytes: there is no clock in a report but --as-of
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.report(args[0], incident, output, asOf)
+			return a.report(args[0], opt)
 		},
 	}
-	c.Flags().StringVar(&incident, "incident", "", "id, alias, FILE.yaml or purl with version (default: the one matched last)")
-	c.Flags().StringVarP(&output, "output", "o", "", "file to write; '-' for standard output")
-	c.Flags().StringVar(&asOf, "as-of", "", "time to print as the report's own, RFC 3339")
+	c.Flags().StringVar(&opt.incident, "incident", "", "id, alias, FILE.yaml or purl with version (default: the one matched last)")
+	c.Flags().StringVarP(&opt.output, "output", "o", "", "file to write, of customer a directory; '-' for standard output")
+	c.Flags().StringVar(&opt.asOf, "as-of", "", "time to print as the report's own, RFC 3339")
+	c.Flags().StringVar(&opt.tenancy, "tenancy", "", "tenancy.yaml: what only people know (customer, questionnaire)")
+	c.Flags().StringVar(&opt.phase, "phase", reports.Phases[0], "of the report to customers: "+strings.Join(reports.Phases, ", "))
 	return c
 }
 
-func (a *app) report(name, incident, output, asOf string) error {
+// reportOptions is what was asked of a report.
+type reportOptions struct{ incident, output, asOf, tenancy, phase string }
+
+func (a *app) report(name string, opt reportOptions) error {
+	if name == "customer" {
+		return a.reportCustomers(opt)
+	}
+	incident, output, asOf := opt.incident, opt.output, opt.asOf
 	if output == "" {
 		return usage("report needs -o FILE, such as -o %s.md", name)
 	}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pulltrail/matchers"
+	"pulltrail/reports"
+	"pulltrail/timeline"
+)
+
+// reportCase asks the case what reports to customers are made of.
+func (a *app) reportCase(opt reportOptions) (*reports.Case, error) {
+	c := &reports.Case{Tenancy: &matchers.Tenancy{}, Phase: opt.phase}
+	var err error
+	if c.AsOf, err = reports.AsOf(opt.asOf, os.Getenv("SOURCE_DATE_EPOCH")); err != nil {
+		return nil, usage("%v", err)
+	}
+	if !slices.Contains(reports.Phases, opt.phase) {
+		return nil, usage("--phase %q: want one of %s", opt.phase, strings.Join(reports.Phases, ", "))
+	}
+	if opt.tenancy != "" {
+		if c.Tenancy, err = matchers.LoadTenancy(opt.tenancy); err != nil {
+			return nil, err
+		}
+	}
+	question, err := a.question(opt.incident)
+	if err != nil {
+		return nil, err
+	}
+	inc, err := a.incident(question)
+	if err != nil {
+		return nil, err
+	}
+	db, err := timeline.Open(a.caseDir)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	if c.Result, err = matchers.Match(db, inc); err != nil {
+		return nil, err
+	}
+	return c, a.fillCase(db, c)
+}
+
+// fillCase reads what stands beside the answer.
+func (a *app) fillCase(db *timeline.DB, c *reports.Case) error {
+	at, err := timeline.ParseTime(c.AsOf, 0)
+	if err != nil {
+		return err
+	}
+	if c.Rows, err = matchers.PlanRotation(db, c.Result, at); err != nil {
+		return err
+	}
+	if c.Inventory, _, err = db.Inventory(); err != nil {
+		return err
+	}
+	if c.Lists, err = db.Credentials(); err != nil {
+		return err
+	}
+	if c.Settings, err = db.Settings(); err != nil {
+		return err
+	}
+	if c.Decisions, err = db.Decisions(); err != nil {
+		return err
+	}
+	now := matchers.Now(c.Result)
+	before, err := matchers.Previous(db, now)
+	if errors.Is(err, matchers.ErrNoAnswer) {
+		return nil
+	}
+	if err == nil {
+		c.Changed, err = matchers.Compare(db, before, now)
+	}
+	return err
+}
+
+// reportCustomers writes a folder for each customer, or nothing when one of
+// them would read what is not theirs.
+func (a *app) reportCustomers(opt reportOptions) error {
+	if opt.output == "" || opt.output == "-" {
+		return usage("report customer needs -o DIR/: it writes a folder for each customer")
+	}
+	c, err := a.reportCase(opt)
+	if err != nil {
+		return err
+	}
+	customers := c.Customers()
+	if len(customers) == 0 {
+		return usage("no customer is known: name them in the column 'customer' of the inventory, in credential lists or in tenancy.yaml")
+	}
+	internal, err := reports.NewInternal(c)
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{}
+	for _, name := range customers {
+		for _, form := range reports.Forms() {
+			var b bytes.Buffer
+			if err := reports.CustomerReport(&b, form, c, name, internal); err != nil {
+				return fmt.Errorf("customer %s: %w", name, err)
+			}
+			files[filepath.Join(opt.output, reports.CustomerFolder(name), "report."+form)] = b.Bytes()
+		}
+	}
+	for path, data := range files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
+	}
+	fmt.Fprintf(a.err, "wrote %s in %s\n", count(len(customers), "customer"), reports.Text(opt.output))
+	return nil
+}
