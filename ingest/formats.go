@@ -71,6 +71,7 @@ var Formats = []evidence.Format{
 	tool.Containerd,
 	tool.CRIO,
 	tool.LogLoss,
+	tool.ClockStep,
 	tool.Echo,
 	tool.GitHubAction,
 	tool.DpkgLog,

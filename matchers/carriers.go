@@ -70,6 +70,9 @@ func (c *covers) carried(s timeline.Subject) string {
 		}
 		spans = append(spans, r.Span)
 	}
+	if d, said := c.m.said[s][noWord+string(timeline.Images)]; said && len(spans) == 0 { // evidence of images is stronger
+		spans = append(spans, spanOf(d))
+	}
 	if len(holes("", spans, x.from, x.to)) == 0 {
 		return ""
 	}

@@ -24,6 +24,8 @@ type covers struct {
 
 	archives bool // one of them said that it is of a job or attempt
 	gaps     []Gap
+
+	fetches map[string]string // what to bring of a host, by channel
 }
 
 func newCovers(m *matching) *covers {
@@ -95,7 +97,7 @@ func (c *covers) expected() {
 			x.Reason, x.Detail = all.Reason, x.Detail+"; "+all.Detail
 		}
 		a.missing = x
-		reason, fix := "missing", "fetch its log and ingest it with --subject "+s.String()
+		reason, fix := "missing", "fetch its log: "+logPath(s.ID)
 		switch {
 		case x.Reason != "":
 			reason, fix = x.Reason, refusalFix(x.Reason, "treat it as possible, and look at what the job could read")
@@ -162,12 +164,12 @@ func (c *covers) attempt(s timeline.Subject, x *timeline.ExpectedRow) {
 	case !c.m.hasJobs(s.ID):
 		c.gaps = append(c.gaps, Gap{
 			Subject: s.String(), Source: x.Path, Reason: "missing", Detail: x.Detail,
-			Fix: "fetch the log archive of this attempt and ingest it with --subject " + s.String(),
+			Fix: "fetch the log archive of this attempt: " + logPath(s.ID),
 		})
 	case !c.lists[s.ID]:
 		c.gaps = append(c.gaps, Gap{
 			Subject: s.String(), Source: x.Path, Reason: "no-record", Detail: "nothing says which jobs this attempt had",
-			Fix: "fetch the attempt's list of jobs from the API and ingest it",
+			Fix: "fetch the attempt's list of jobs and ingest it: " + jobsPath(s.ID),
 		})
 	}
 }
@@ -191,7 +193,7 @@ func (c *covers) unrecorded(needed map[string]bool) {
 	for attempt := range missing {
 		c.gaps = append(c.gaps, Gap{
 			Subject: "job:" + attempt, Reason: "no-record", Detail: "no API record of this run was read, so other attempts and jobs are not known",
-			Fix: "fetch the run and its list of jobs from the API and ingest them",
+			Fix: "fetch the run and its list of jobs, and ingest them: " + jobsPath(attempt),
 		})
 	}
 }
@@ -319,10 +321,10 @@ func (c *covers) channels(a *about, f *Finding) *Finding {
 		return nil // its own gap stands already
 	}
 	for _, ch := range c.m.q.inc.Channels {
-		ok, why, open := c.channel(a.subject, ch.Name)
+		ok, why, open := c.answeredFor(a, ch.Name)
 		f.Uncovered = append(f.Uncovered, open...)
 		if !ok {
-			c.gaps = append(c.gaps, Gap{Subject: a.subject.String(), Channel: ch.Name, Reason: "uncovered", Detail: why, Fix: c.fix(a.subject, ch.Name)})
+			c.gaps = append(c.gaps, c.lack(a.subject, ch.Name, why, open))
 		}
 		v := Unknown
 		if ok {
@@ -364,30 +366,6 @@ func (c *covers) shared(key string) *Finding {
 	c.verdict(f)
 	c.quiet[key] = f
 	return f
-}
-
-// fix says what to fetch to close an uncovered channel.
-func (c *covers) fix(s timeline.Subject, channel string) string {
-	topics := c.m.q.topics[channel]
-	switch s.Kind {
-	case timeline.Host:
-		if topics[timeline.Images] {
-			return "ingest the journal of the host's container runtime for the whole window with --covers, or state in the inventory which channels the host has"
-		}
-		return "ingest the host's package manager logs for the whole window with --covers, or state in the inventory which channels the host has"
-	case timeline.Job:
-		return "ingest the job's whole log, from its first line to its end mark"
-	case timeline.Image:
-		return "ingest an SBOM or the layers of exactly this image's digest"
-	case timeline.Container:
-		return "ingest an SBOM or the layers of exactly its image's digest; what it fetched while it ran only its own log shows"
-	case timeline.Client:
-		return "map the address to a host with 'pulltrail inventory', and ingest that host's evidence"
-	case timeline.Source:
-		return "ingest it again with --subject to say whose evidence it is"
-	case timeline.Cache:
-	}
-	return "find out what it fetched in the window"
 }
 
 // verdict decides a subject of which nothing was asked and nothing answered.
@@ -442,12 +420,12 @@ func (q *question) hasMatcher() bool {
 
 // conclude gathers the gaps and decides whether the answer is complete.
 func (c *covers) conclude(res *Result) {
-	res.Gaps = c.gaps
+	res.Gaps, res.Tallies = c.gaps, c.tallies()
 	add := func(g Gap) { res.Gaps = append(res.Gaps, g) }
 	for i := range res.Findings {
 		f := &res.Findings[i]
 		if why := c.carried(f.Subject); why != "" && f.Verdict.rank() >= Unknown.rank() {
-			add(Gap{Subject: f.Subject.String(), Reason: "uncovered", Detail: why, Fix: "ingest the journal of the host's container runtime with --covers, or state in the inventory that the host has no images"})
+			add(Gap{Subject: f.Subject.String(), Reason: "uncovered", Detail: why, Fix: "ingest the journal of the host's container runtime with --covers; or 'pulltrail state " + SubjectWord + " no-docker --by NAME'"})
 		}
 	}
 	if len(res.Sources) == 0 {

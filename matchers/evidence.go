@@ -21,6 +21,8 @@ type record struct {
 	open      []timeline.Collection // that go on, or were interrupted
 	sources   []timeline.SourceRow
 	inventory []timeline.InventoryRow
+	said      statements
+	names     machines
 	ops       func(source int64) (map[int64]timeline.Op, error)
 	ofOps     func(source int64, ops []int64) ([]timeline.Fact, error)
 	with      func(digests []string) ([]timeline.Fact, error)
@@ -32,11 +34,12 @@ type record struct {
 	during    func([]timeline.Span) ([]timeline.Fact, error) // of opaque commands
 	opaqueOf  func([]timeline.Subject) ([]timeline.Fact, error)
 	seen      map[factKey]bool // facts that were read
+	endpoints func([]timeline.Subject, func(timeline.Subject, string)) error
 }
 
 // gather reads from the timeline what the question needs.
 func gather(db *timeline.DB, q *question) (*record, error) {
-	r := &record{ops: db.Ops, ofOps: func(source int64, ops []int64) ([]timeline.Fact, error) {
+	r := &record{ops: db.Ops, endpoints: db.Endpoints, ofOps: func(source int64, ops []int64) ([]timeline.Fact, error) {
 		return collect(func(y func(timeline.Fact) error) error { return db.FactsOfOps(source, ops, y) })
 	}, with: func(digests []string) ([]timeline.Fact, error) {
 		return collect(func(y func(timeline.Fact) error) error { return db.FactsWith(digests, y) })
@@ -66,6 +69,7 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 		sortBy(r.settings, compareSettings)
 	}
 	r.sort()
+	r.rename(newMachines(r, r.said))
 	return r, nil
 }
 
@@ -164,7 +168,11 @@ func (r *record) rest(db *timeline.DB) (err error) {
 	if err := r.ledger(db); err != nil {
 		return err
 	}
-	r.inventory, _, err = db.Inventory()
+	if r.inventory, _, err = db.Inventory(); err != nil {
+		return err
+	}
+	decisions, err := db.Decisions()
+	r.said = newStatements(decisions)
 	return err
 }
 

@@ -48,12 +48,13 @@ type Finding struct {
 	Span     timeline.Span
 	Channels map[string]Verdict // by channel of the incident
 	Reasons  map[string]string  // why, by channel
-	Egress   string             // seen, none, unknown
+	Egress   string             // seen, none, unknown: whether it could reach the internet
 	Evidence []Evidence         // what decided first
 	Via      []string           // findings that this one follows from
 	Owner    string             // of the inventory, "" when not stated
 	Service  string
 
+	EgressWhy string   // what shows or says it
 	Faults    []string // what is wrong with the clocks of its evidence
 	Uncovered []Hole   // what was not seen of the channels' windows
 
@@ -74,7 +75,7 @@ type Gap struct {
 	Subject string // "kind:id", "" when it is of a source alone
 	Channel string // "" for all
 	Source  string // path, when a source that was read is the gap
-	Reason  string // expired denied absent missing cut unread partial uncovered unplaced no-record not-stated
+	Reason  string // expired denied absent missing cut unread partial uncovered other-channel starts-late ends-early hole rotated contradicted unplaced no-record not-stated
 	Detail  string
 	Fix     string // what to fetch or state to close it
 }
@@ -89,4 +90,5 @@ type Result struct {
 	Counts   map[Verdict]int
 
 	Inventory []string // files of the inventory, by name
+	Tallies   []Tally  // expected evidence against evidence held
 }

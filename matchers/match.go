@@ -30,24 +30,6 @@ func Match(db *timeline.DB, inc *Incident) (*Result, error) {
 	return res, res.dispositions(db)
 }
 
-// dispositions puts beside each finding what people said of its subject.
-func (res *Result) dispositions(db *timeline.DB) error {
-	decisions, err := db.Decisions()
-	if err != nil {
-		return err
-	}
-	said := map[string][]timeline.Decision{}
-	for _, d := range decisions {
-		if d.Act == timeline.Disposed && (d.Incident == "" || d.Incident == res.Incident.ID) {
-			said[d.About] = append(said[d.About], d)
-		}
-	}
-	for i := range res.Findings {
-		res.Findings[i].Dispositions = said[res.Findings[i].Subject.String()]
-	}
-	return nil
-}
-
 // matching is one run of the matcher.
 type matching struct {
 	q        *question
@@ -62,6 +44,8 @@ type matching struct {
 	ops      map[int64]map[int64]timeline.Op
 	known    map[projectKind]bool // who is known to use a listed package
 	made     int64                // facts that stand for what is no event
+	said     statements           // what people state of subjects
+	alike    map[string][]string  // hosts by a host whose name looks like theirs
 	err      error
 }
 
@@ -82,7 +66,7 @@ type cleared struct {
 }
 
 func decide(q *question, r *record) (*Result, error) {
-	m := &matching{q: q, r: r, bySource: map[int64]timeline.SourceRow{}, about: map[timeline.Subject]*about{}, ops: map[int64]map[int64]timeline.Op{}}
+	m := &matching{q: q, r: r, bySource: map[int64]timeline.SourceRow{}, about: map[timeline.Subject]*about{}, ops: map[int64]map[int64]timeline.Op{}, said: r.said}
 	for _, s := range r.sources {
 		m.bySource[s.ID] = s
 	}
@@ -112,10 +96,14 @@ func decide(q *question, r *record) (*Result, error) {
 	if err := m.engines(); err != nil {
 		return nil, err
 	}
+	m.sameNames()
 	r.facts, m.ops = nil, nil // what counts of them is placed
 	m.covers = newCovers(m)
 	res := m.findings()
 	m.covers.conclude(res)
+	if m.err == nil {
+		m.err = m.egress(res, r.endpoints)
+	}
 	return res, m.err
 }
 
@@ -146,6 +134,9 @@ func (m *matching) people() {
 	}
 	for _, row := range m.r.inventory {
 		m.of(timeline.Subject{Kind: timeline.Host, ID: row.Host})
+	}
+	for s := range m.said {
+		m.of(s)
 	}
 	for _, l := range m.r.links {
 		if l.Relation != timeline.On {
@@ -472,21 +463,6 @@ func cmpInt(a, b int64) int {
 		return 1
 	}
 	return 0
-}
-
-func (m *matching) inventoryOf(f *Finding) {
-	if f.Subject.Kind != timeline.Host {
-		return
-	}
-	for _, row := range m.byHost[f.Subject.ID] {
-		f.Owner, f.Service = row.Owner, row.Service
-		switch strings.ToLower(row.Egress) {
-		case "none", "no", "false":
-			f.Egress = "none"
-		case "yes", "any", "internet", "seen", "true":
-			f.Egress = "seen"
-		}
-	}
 }
 
 func capital(s string) string {

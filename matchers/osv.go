@@ -185,7 +185,7 @@ func sentences(s string) string {
 func (r *osvRange) bounds(kind string) (out []string, ok bool) {
 	scheme, open := schemeOf(kind), ""
 	_, plain := scheme.(plainVersions)
-	comparable := func(v string) bool { return rangeForm.MatchString("<"+v) && (plain || scheme.parse(v) != nil) }
+	compared := func(v string) bool { return rangeForm.MatchString("<"+v) && (plain || scheme.parse(v) != nil) }
 	for _, e := range r.Events {
 		for _, what := range slices.Sorted(maps.Keys(e)) {
 			v := e[what]
@@ -194,14 +194,14 @@ func (r *osvRange) bounds(kind string) (out []string, ok bool) {
 				if open != "" {
 					out = append(out, open)
 				}
-				if open = lowest(kind, v); !comparable(strings.TrimPrefix(open, ">=")) {
+				if open = lowest(kind, v); !compared(strings.TrimPrefix(open, ">=")) {
 					return nil, false
 				}
 			case "fixed", "last_affected", "limit":
 				if v == "*" && what == "limit" {
 					continue
 				}
-				if open == "" || !comparable(v) {
+				if open == "" || !compared(v) {
 					return nil, false
 				}
 				out = append(out, open+","+map[string]string{"last_affected": "<="}[what])

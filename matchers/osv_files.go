@@ -84,7 +84,7 @@ func osvZip(path string, yield func(string, []byte, error) bool) error {
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are shown, never used as paths
 		return fmt.Errorf("import %s: %w", path, err)
 	}
-	defer z.Close()
+	defer z.Close() //nolint:errcheck // it was only read
 	if len(z.File) > maxRecords {
 		return fmt.Errorf("import %s: more than %d members", path, maxRecords)
 	}

@@ -5,6 +5,9 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
+
+	"pulltrail/matchers"
 )
 
 // writeGap prints a gap and, below it, what closes it.
@@ -18,9 +21,13 @@ func writeGap(w io.Writer, g Gap) {
 	}
 	fmt.Fprintln(w)
 	if g.Fix != "" {
-		fmt.Fprintf(w, "      to close it: %s\n", Text(g.Fix))
+		fmt.Fprintf(w, "      to close it: %s\n", Text(g.closed()))
 	}
 }
+
+// closed says what closes the gap, with its own subject where the text, which
+// serves many, leaves it open.
+func (g Gap) closed() string { return strings.ReplaceAll(g.Fix, matchers.SubjectWord, g.Subject) }
 
 // CoverageText prints what was read with its denominators, then each gap with
 // what closes it.
@@ -33,6 +40,9 @@ func CoverageText(w io.Writer, d *Document) error {
 		states["read"], states["partial"], states["unread"])
 	for _, c := range d.Coverage.Channels {
 		fmt.Fprintf(w, "  %-14s answered for %d of %d subjects\n", Text(c.Channel), c.Answered, c.Of)
+	}
+	for _, t := range d.Coverage.Expected {
+		fmt.Fprintf(w, "  %-14s evidence of %d of %d expected%s\n", t.What, t.Held, t.Of, t.missing())
 	}
 	writeSources(w, d.Coverage.Sources)
 	fmt.Fprintln(w)
@@ -98,4 +108,16 @@ func writeSource(w io.Writer, s Source) {
 		fmt.Fprintf(w, ": %s", Text(s.Why))
 	}
 	fmt.Fprintln(w)
+}
+
+// missing names what is expected and was not read.
+func (t Tally) missing() string {
+	if len(t.Missing) == 0 {
+		return ""
+	}
+	text := "; none of " + Text(strings.Join(t.Missing, ", "))
+	if more := t.Of - t.Held - len(t.Missing); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

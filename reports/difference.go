@@ -112,15 +112,16 @@ func statement(v timeline.VerdictRow) *Statement {
 // with both sentences and the reason. all lists those too whose verdict stayed.
 func DifferenceText(w io.Writer, d *Difference, all bool) error {
 	fmt.Fprintf(w, "%s\n  from %s\n  to   %s\n", Text(d.Incident), d.Before.text(), d.After.text())
-	if len(d.Says) > 0 {
+	switch {
+	case len(d.Says) > 0:
 		fmt.Fprintln(w, "\nWhat the incident says otherwise")
-		for _, s := range d.Says {
-			fmt.Fprintf(w, "  %s %s\n", map[bool]string{true: "+", false: "-"}[s.Added], Text(s.text()))
-		}
-	} else if d.Before.Revision == d.After.Revision {
+	case d.Before.Revision == d.After.Revision:
 		fmt.Fprintln(w, "\nThe incident is the same revision.")
-	} else {
+	default:
 		fmt.Fprintln(w, "\nThe incident says the same in other words.")
+	}
+	for _, s := range d.Says {
+		fmt.Fprintf(w, "  %s %s\n", map[bool]string{true: "+", false: "-"}[s.Added], Text(s.text()))
 	}
 	if len(d.Changed) == 0 {
 		fmt.Fprintf(w, "\nNo verdict changed: %d subjects.\n", d.Same+len(d.Otherwise))

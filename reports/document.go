@@ -45,6 +45,7 @@ type Finding struct {
 	Channels map[string]string `json:"channels"`
 	Reasons  map[string]string `json:"channel_reasons"`
 	Egress   string            `json:"egress"`
+	EgressBy string            `json:"egress_because,omitempty"`
 	Owner    string            `json:"owner,omitempty"`
 	Service  string            `json:"service,omitempty"`
 	Evidence []Evidence        `json:"evidence"`
@@ -126,6 +127,7 @@ type Digest struct {
 type Coverage struct {
 	Complete  bool       `json:"complete"`
 	Channels  []Answered `json:"channels"`
+	Expected  []Tally    `json:"expected,omitempty"`
 	Inventory []string   `json:"inventory,omitempty"` // files that say which hosts there are
 	Sources   []Source   `json:"sources"`
 	Gaps      []Gap      `json:"gaps"`
@@ -136,6 +138,14 @@ type Answered struct {
 	Channel  string `json:"channel"`
 	Answered int    `json:"answered"`
 	Of       int    `json:"of"`
+}
+
+// Tally is expected evidence against evidence held.
+type Tally struct {
+	What    string   `json:"what"`
+	Held    int      `json:"held"`
+	Of      int      `json:"of"`
+	Missing []string `json:"missing,omitempty"` // of many the first
 }
 
 // Source is one piece of evidence. From and To are the first and last time in
@@ -163,7 +173,7 @@ type Gap struct {
 	Source  string `json:"source,omitempty"`
 	Reason  string `json:"reason"`
 	Detail  string `json:"detail"`
-	Fix     string `json:"fix"`
+	Fix     string `json:"fix"` // SUBJECT in it stands for the subject
 }
 
 // maxEvidence is how many lines a finding lists beside those that show that the
@@ -199,6 +209,9 @@ func NewDocument(r *matchers.Result) (*Document, error) {
 	}
 	for _, g := range r.Gaps {
 		d.Coverage.Gaps = append(d.Coverage.Gaps, Gap(g))
+	}
+	for _, t := range r.Tallies {
+		d.Coverage.Expected = append(d.Coverage.Expected, Tally{t.What, t.Held, t.Of, t.Missing})
 	}
 	d.Coverage.Channels = d.answered()
 	return d, d.check(r)
@@ -260,7 +273,7 @@ func newFinding(f *matchers.Finding, most int, words func(map[string]matchers.Ve
 	out := Finding{
 		ID: f.ID, Subject: Subject{string(f.Subject.Kind), f.Subject.ID, f.On}, Verdict: string(f.Verdict),
 		Rule: f.Rule, Because: f.Because, Artifact: f.Artifact, From: Time(f.Span.From), To: Time(f.Span.To),
-		Channels: words(f.Channels), Reasons: f.Reasons, Egress: f.Egress, Owner: f.Owner, Service: f.Service,
+		Channels: words(f.Channels), Reasons: f.Reasons, Egress: f.Egress, EgressBy: f.EgressWhy, Owner: f.Owner, Service: f.Service,
 		Evidence: []Evidence{}, Via: append([]string{}, f.Via...), Faults: f.Faults,
 		Dispositions: newSaid(f.Dispositions),
 	}

@@ -24,6 +24,9 @@ func Explanation(w io.Writer, f Finding, gaps []matchers.Gap) error {
 	for _, d := range f.Dispositions {
 		fmt.Fprintf(w, "\ndisposition of %s: %s\n", Text(d.Who), Text(d.Reason))
 	}
+	if f.Verdict != "clear" && f.Verdict != "unknown" {
+		fmt.Fprintf(w, "\negress %s: %s\n", f.Egress, Text(f.egress()))
+	}
 	fmt.Fprintf(w, "\nevidence, %d lines\n", len(f.Evidence))
 	for i := range f.Evidence {
 		explainLine(w, &f.Evidence[i])
@@ -48,6 +51,17 @@ func Explanation(w io.Writer, f Finding, gaps []matchers.Gap) error {
 	}
 	_, err := fmt.Fprintln(w)
 	return err
+}
+
+// egress says what it means for a subject that may hold the release.
+func (f *Finding) egress() string {
+	switch f.Egress {
+	case "none":
+		return f.EgressBy
+	case "seen":
+		return f.EgressBy + "; assume that what was within reach is stolen"
+	}
+	return "nothing that was read says whether it could reach the internet; assume that it could"
 }
 
 func explainLine(w io.Writer, e *Evidence) {

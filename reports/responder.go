@@ -216,7 +216,9 @@ func gapGroups(gaps []Gap) []gapGroup {
 		if !ok {
 			i = len(out)
 			at[key] = i
-			out = append(out, gapGroup{Reason: g.Reason, Detail: g.Detail, Fix: g.Fix})
+			out = append(out, gapGroup{Reason: g.Reason, Detail: g.Detail, Fix: g.closed()})
+		} else if out[i].Fix != g.closed() {
+			out[i].Fix = g.Fix // one text serves several
 		}
 		of := g.Subject
 		if of == "" {

@@ -19,6 +19,7 @@ const (
 	Stopped  Act = "stopped"  // the subject was stopped or rebuilt, at At
 	Same     Act = "same"     // the credential is the one that a list calls Value
 	Disposed Act = "disposed" // what became of the finding of a subject
+	Stated   Act = "stated"   // Value holds for the subject from At to Until: that it has no Docker, another name
 )
 
 // Decision is what a person said. It is never changed: who thinks better of it

@@ -153,7 +153,7 @@ CREATE INDEX credential_source ON credential (source);
 -- What people said of credentials, subjects and findings: rows are only added.
 CREATE TABLE decision (
   id INTEGER PRIMARY KEY,
-  act TEXT NOT NULL CHECK (act IN ('rotated','waived','stopped','same','disposed')),
+  act TEXT NOT NULL CHECK (act IN ('rotated','waived','stopped','same','disposed','stated')),
   about TEXT NOT NULL,       -- name of a credential, or kind:id of a subject
   at INTEGER, until INTEGER, -- when it was done; when a waiver ends
   who TEXT NOT NULL, value TEXT NOT NULL, reason TEXT NOT NULL,

@@ -25,6 +25,7 @@ type Batch struct {
 	Requests []Request
 
 	Credentials []Credential
+	Steps       []Step
 }
 
 // SourceInfo describes one piece of evidence.
@@ -344,6 +345,11 @@ func (s *SourceWriter) write(b *Batch) error {
 	}
 	for i := range b.Credentials {
 		if err := s.credential(&b.Credentials[i]); err != nil {
+			return err
+		}
+	}
+	for _, k := range b.Steps {
+		if err := s.step(k); err != nil {
 			return err
 		}
 	}

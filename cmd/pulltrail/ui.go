@@ -168,6 +168,7 @@ func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		a.demoCmd(), a.ingestCmd(), a.collectCmd(), a.inventoryCmd(), a.matchCmd(), a.diffCmd(), a.explainCmd(), a.coverageCmd(), a.reportCmd(),
 		a.dispositionCmd(), a.rotateCmd(), a.exportCmd(),
+		a.stateCmd(),
 		a.timelineCmd(), a.incidentsCmd(), a.sqlCmd(), a.verifyCmd(), a.formatsCmd(),
 	}
 }

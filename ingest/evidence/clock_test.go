@@ -211,3 +211,38 @@ func FuzzSpan(f *testing.F) {
 		}
 	})
 }
+
+// FuzzClockRun: lines in any order, with clocks that are set at any place. No
+// span loses the time that is written, and the log ends.
+func FuzzClockRun(f *testing.F) {
+	f.Add([]byte{10, 20, 5, 200, 201, 0, 90}, int64(3600))
+	f.Add([]byte{250, 0, 250, 0, 250}, int64(-1))
+	f.Fuzz(func(t *testing.T, minutes []byte, by int64) {
+		written := map[int64]int64{}
+		r := NewMachine(nil).NewReading("x.log", timeline.Subject{Kind: timeline.Host, ID: "h"}, timeline.Subject{}, Times{}, func(b *timeline.Batch) error {
+			for _, e := range b.Events {
+				if at := written[e.Line]; e.Span.From > e.Span.To || !e.Span.Overlaps(at, at) {
+					t.Errorf("line %d of %s is %s (%s)", e.Line, timeline.FormatTime(at), e.Span, e.Span.Clock)
+				}
+			}
+			return nil
+		})
+		for i, m := range minutes[:min(len(minutes), 500)] {
+			at := time.Date(2026, 10, 21, 0, 0, 0, 0, time.UTC).Add(time.Duration(m) * 5 * time.Minute)
+			written[int64(i+1)] = at.UnixNano()
+			r.line = &Line{No: int64(i + 1), Stamp: Stamp{Text: []byte(at.Format(time.RFC3339)), Read: ISOStamp}}
+			mark := r.Mark()
+			r.Event(timeline.Event{Action: timeline.Install})
+			if i%7 == 3 {
+				r.Stepped(time.Duration(by) * time.Millisecond)
+			}
+			if i%11 == 5 {
+				r.Booted()
+			}
+			r.At(mark, timeline.Event{Action: timeline.Opaque})
+		}
+		if _, err := r.Finish(timeline.Span{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

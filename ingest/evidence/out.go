@@ -46,6 +46,8 @@ type Out struct {
 	last    int64
 	partial string
 	absent  string              // a local time that its zone never had
+	steps   []timeline.Step     // where clocks were set
+	booted  map[string]int64    // lines at which hosts were started
 	lastWho [2]timeline.Subject // as found, and as it is kept
 }
 
@@ -65,7 +67,7 @@ type Mark struct {
 // Mark remembers the current line.
 func (o *Out) Mark() Mark {
 	who := o.Subject()
-	return Mark{o.origin(), o.span(), who, o.ahead(who)}
+	return Mark{o.origin(), o.run(o.span()), who, o.ahead(who)}
 }
 
 // Span returns the time of the remembered line.
@@ -181,7 +183,7 @@ func (o *Out) Emit(a timeline.Action, op *Op, items ...timeline.Item) {
 func (o *Out) Event(e timeline.Event) {
 	ahead := o.ahead(e.Subject)
 	if e.Span == (timeline.Span{}) {
-		e.Span = o.span()
+		e.Span = o.run(o.span())
 	} else {
 		e.Span = o.Times.bound(e.Span, ahead)
 	}
@@ -217,6 +219,9 @@ func (o *Out) At(m Mark, e timeline.Event) {
 func (o *Out) add(e timeline.Event) {
 	if e.Path == "" {
 		e.Path = o.path
+	}
+	if len(o.steps) > 0 {
+		e.Span = o.widened(&e)
 	}
 	o.claims(e.Subject)
 	o.conceal(&e)

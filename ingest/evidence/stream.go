@@ -36,6 +36,7 @@ type Stream struct {
 	commands []*Op
 	asked    int64 // number of the last command that was echoed
 	years    *yearOrder
+	run      clockRun
 }
 
 // order follows the years of the log that the stream's lines are of: those of
