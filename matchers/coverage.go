@@ -17,6 +17,7 @@ type covers struct {
 	had    map[string]map[string]bool // host → channels that the inventory states, nil: not stated
 	lists  map[string]bool            // attempts whose jobs a record lists
 	claims map[string]bool            // what --subject said of sources
+	torn   map[timeline.Subject]bool  // jobs out of whose log lines were taken; that is said
 
 	quiet map[string]*Finding // answers of subjects of which nothing was said, by what was seen of them
 	key   []byte
@@ -31,7 +32,7 @@ type covers struct {
 func newCovers(m *matching) *covers {
 	c := &covers{
 		m: m, rows: map[timeline.Subject][]timeline.CoverageRow{},
-		lists: map[string]bool{}, claims: map[string]bool{}, quiet: map[string]*Finding{},
+		lists: map[string]bool{}, claims: map[string]bool{}, quiet: map[string]*Finding{}, torn: map[timeline.Subject]bool{},
 	}
 	for _, src := range m.r.sources {
 		c.claims[src.Claim] = true
@@ -52,8 +53,11 @@ func newCovers(m *matching) *covers {
 
 // trusted are the rows of sources that were read whole, and of what was proved to
 // be whole in others, in order: of the rest, a part may stand in what was lost.
+// Steps are compared on their own.
 func (m *matching) trusted(rows []timeline.CoverageRow) []timeline.CoverageRow {
-	cut := func(r timeline.CoverageRow) bool { return !r.Whole && m.bySource[r.Source].State != timeline.Read }
+	cut := func(r timeline.CoverageRow) bool {
+		return r.Topic == timeline.StepRan || r.Topic == timeline.StepSeen || !r.Whole && m.bySource[r.Source].State != timeline.Read
+	}
 	if slices.ContainsFunc(rows, cut) {
 		rows = slices.DeleteFunc(slices.Clone(rows), cut)
 	}
@@ -66,6 +70,7 @@ func (c *covers) expected() {
 	runs := c.runNames()
 	needed := map[string]bool{}                   // attempts that a record speaks of
 	refused := map[string]*timeline.ExpectedRow{} // attempts whose logs a collector did not get
+	c.steps(runs)
 	for i := range c.m.r.expected {
 		x := &c.m.r.expected[i]
 		id := resolveRun(x.Subject.ID, runs)
@@ -97,6 +102,9 @@ func (c *covers) expected() {
 			x.Reason, x.Detail = all.Reason, x.Detail+"; "+all.Detail
 		}
 		a.missing = x
+		if c.torn[s] {
+			continue
+		}
 		reason, fix := "missing", "fetch its log: "+logPath(s.ID)
 		switch {
 		case x.Reason != "":

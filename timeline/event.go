@@ -185,6 +185,11 @@ const (
 	PyPI          Topic = "pypi"
 	NPM           Topic = "npm"
 	GitHubActions Topic = "github-actions"
+
+	// StepRan and StepSeen cover nothing: the first is when a step of a job ran,
+	// as a record of the job says, the second when one began in its log.
+	StepRan  Topic = "step-ran"
+	StepSeen Topic = "step-seen"
 )
 
 // Coverage says that a source speaks of a topic for a subject over a span.

@@ -84,28 +84,36 @@ func hasKey(text []byte, key string) bool {
 
 // githubRecord is a run or a job; the fields of both.
 type githubRecord struct {
-	ID           int64    `json:"id"`
-	RunID        int64    `json:"run_id"` // of jobs
-	Name         string   `json:"name"`
-	Attempt      int      `json:"run_attempt"`
-	Status       string   `json:"status"`
-	Conclusion   string   `json:"conclusion"`
-	CreatedAt    string   `json:"created_at"`
-	RunStartedAt string   `json:"run_started_at"`
-	UpdatedAt    string   `json:"updated_at"`
-	StartedAt    string   `json:"started_at"`
-	CompletedAt  string   `json:"completed_at"`
-	URL          string   `json:"url"`
-	HTMLURL      string   `json:"html_url"`
-	RunURL       string   `json:"run_url"`
-	Runner       string   `json:"runner_name"`
-	Labels       []string `json:"labels"`
-	Steps        []struct {
-		Number int `json:"number"`
-	} `json:"steps"`
-	Repository struct {
+	ID           int64        `json:"id"`
+	RunID        int64        `json:"run_id"` // of jobs
+	Name         string       `json:"name"`
+	Attempt      int          `json:"run_attempt"`
+	Status       string       `json:"status"`
+	Conclusion   string       `json:"conclusion"`
+	CreatedAt    string       `json:"created_at"`
+	RunStartedAt string       `json:"run_started_at"`
+	UpdatedAt    string       `json:"updated_at"`
+	StartedAt    string       `json:"started_at"`
+	CompletedAt  string       `json:"completed_at"`
+	URL          string       `json:"url"`
+	HTMLURL      string       `json:"html_url"`
+	RunURL       string       `json:"run_url"`
+	Runner       string       `json:"runner_name"`
+	Labels       []string     `json:"labels"`
+	Steps        []githubStep `json:"steps"`
+	Repository   struct {
 		FullName string `json:"full_name"`
 	} `json:"repository"`
+}
+
+// githubStep is a step of a job.
+type githubStep struct {
+	Number      int    `json:"number"`
+	Name        string `json:"name"`
+	Status      string `json:"status"`
+	Conclusion  string `json:"conclusion"`
+	StartedAt   string `json:"started_at"`
+	CompletedAt string `json:"completed_at"`
 }
 
 // githubAnswer reads the answers in one document: pages may follow each other.
@@ -257,9 +265,34 @@ func (a *githubAnswer) job(r *githubRecord) {
 		Subject: job, Span: span,
 		Detail: fmt.Sprintf("job %d of run %d", r.ID, r.RunID),
 	})
+	for _, step := range r.Steps {
+		at := between(step.StartedAt, step.CompletedAt, step.Status)
+		if step.Conclusion == "success" && printsHead(step.Name) && at.From != timeline.Beginning && at.To != timeline.Forever {
+			a.o.Cover(timeline.Coverage{Subject: job, Topic: timeline.StepRan, Span: at, Why: fmt.Sprintf("step %d “%s”", step.Number, evidence.Excerpt([]byte(step.Name)))})
+		}
+	}
 	if r.Runner != "" && slices.Contains(r.Labels, "self-hosted") {
 		a.o.LinkOver(span, timeline.On, job.String(), timeline.Subject{Kind: timeline.Host, ID: r.Runner}.String())
 	}
+}
+
+// printsHead reports whether a step of this name is one of the workflow: they
+// begin with "##[group]Run …" in the log. The runner's own do not, and those
+// that were skipped or cancelled print nothing.
+//
+//	Set up job   Initialize containers   Build acme/lint@v1   Post Run actions/checkout@v4   Complete job
+func printsHead(name string) bool {
+	switch name {
+	case "", "Set up job", "Complete job", "Initialize containers", "Stop containers", "Set up runner", "Complete runner":
+		return false
+	}
+	for _, own := range []string{"Post ", "Pre "} {
+		if strings.HasPrefix(name, own) {
+			return false
+		}
+	}
+	image := strings.HasPrefix(name, "Build ") || strings.HasPrefix(name, "Pull ")
+	return !image || !strings.ContainsAny(name, "@/:")
 }
 
 // repository is owner/name; "*" when the record does not say, and then the

@@ -224,4 +224,7 @@ func (j *githubJob) end(o *evidence.Out) {
 		Subject: who, Topic: timeline.Everything, Span: span, Whole: true,
 		Why: "the job's log runs from the runner's first line to its clean-up",
 	})
+	for _, head := range j.heads {
+		o.Cover(timeline.Coverage{Subject: who, Topic: timeline.StepSeen, Span: head, Why: "a step begins in the log"})
+	}
 }

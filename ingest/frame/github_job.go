@@ -15,6 +15,7 @@ type githubJob struct {
 	column      string // its name in the columns of gh run view
 	first, last [stampLen]byte
 	timed       bool
+	heads       []timeline.Span // when its steps began
 
 	started bool   // the runner's first line was seen
 	named   bool   // its name was seen: the job is set up

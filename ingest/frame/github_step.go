@@ -68,6 +68,10 @@ func (j *githubJob) group(l *evidence.Line, s *evidence.Stream, o *evidence.Out,
 	return s
 }
 
+// maxHeads bounds the steps whose beginning is kept; more cannot be compared
+// with the record of the job.
+const maxHeads = 256
+
 // step begins a step. Its first line is a command, or the action or image that
 // runs now.
 func (j *githubJob) step(l *evidence.Line, s *evidence.Stream, o *evidence.Out, run []byte) *evidence.Stream {
@@ -77,6 +81,9 @@ func (j *githubJob) step(l *evidence.Line, s *evidence.Stream, o *evidence.Out, 
 		j.tear("a step stands behind the job's last words: the log of another job goes on there")
 	}
 	j.steps++
+	if len(j.heads) < maxHeads {
+		j.heads = append(j.heads, o.Mark().Span())
+	}
 	j.header, j.title, j.told = begun, append(j.title[:0], run...), false
 	j.command, j.pending = j.command[:0], timeline.Item{}
 	if image, ok := bytes.CutPrefix(run, []byte("docker://")); ok {
