@@ -3,7 +3,6 @@ package evidence
 import (
 	"bytes"
 	"math"
-	"math/bits"
 
 	"pulltrail/timeline"
 )
@@ -80,6 +79,9 @@ func NewMachine(formats []Format) *Machine {
 			}
 			if f.Asks != nil {
 				m.asks = f.Asks
+			}
+			if len(m.tools) == maxTools {
+				panic("evidence: more tools than a stream can listen for")
 			}
 			m.tools = append(m.tools, Tooling{f.Tool, f.Starts, f.Commands})
 		case DocumentShape: // documents are read whole
@@ -299,19 +301,22 @@ func (r *Reading) tool(l *Line, s *Stream) {
 	if text[0] == '{' && r.objects(text, l, s) {
 		return
 	}
-	asked := uint64(0)
+	var asked toolSet
 	words := r.machine.known(text)
 	for i := range words {
-		if c := &words[i]; asked&(1<<c.tool) == 0 && c.fits(text, s) {
-			asked |= 1 << c.tool
+		if c := &words[i]; !asked.has(c.tool) && c.fits(text, s) {
+			asked.add(c.tool)
 			if r.ask(c.tool, l, s) {
 				return
 			}
 		}
 	}
-	for rest := s.listen &^ asked; rest != 0; rest &= rest - 1 {
-		if r.ask(bits.TrailingZeros64(rest), l, s) {
-			return
+	if s.listen != (toolSet{}) {
+		listen := s.listen
+		for i := listen.first(&asked); i >= 0; i = listen.first(&asked) {
+			if r.ask(i, l, s) {
+				return
+			}
 		}
 	}
 }

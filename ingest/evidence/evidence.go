@@ -169,6 +169,10 @@ type Doc struct {
 	Jobs   []string
 	Called map[string]*Doc
 
+	// Written is the document as it was written, when Data says the same in
+	// another notation, line by line; nil: Data is it.
+	Written *Doc
+
 	starts []int // where each line starts, made when first asked for
 }
 

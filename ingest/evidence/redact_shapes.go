@@ -8,10 +8,11 @@ import (
 const hidden = "[redacted]"
 
 // secretShapes are values that are secrets whatever stands around them: the
-// prefixes are those that the providers document for their scanners.
+// prefixes are those that the providers document for their scanners. Some are
+// shorter here than they are: a value may have been cut off.
 var secretShapes = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{8,}|[srp]k_(?:live|test)_[A-Za-z0-9]{8,}|whsec_[A-Za-z0-9+/=]{16,}` +
-	`|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|gl(?:pat|ptt|dt|rt|cbt|soat|agent|ft|imt)-[A-Za-z0-9_.-]{16,}` +
-	`|xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{16,}|GOCSPX-[A-Za-z0-9_-]{16,}` +
+	`|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|gl(?:pat|ptt|dt|rt|cbt|soat|agent|ft|imt)-[A-Za-z0-9_.-]{8,}` +
+	`|xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{12,}|ya29\.[A-Za-z0-9_-]{16,}|GOCSPX-[A-Za-z0-9_-]{16,}` +
 	`|pypi-[A-Za-z0-9_-]{30,}|npm_[A-Za-z0-9]{20,}|rubygems_[a-f0-9]{32,}|hf_[A-Za-z0-9]{20,}|dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}` +
 	`|nvapi-[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{20,}|dop_v1_[a-f0-9]{32,}|dapi[a-f0-9]{32}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}` +
 	`|hv[sbr]\.[A-Za-z0-9_-]{20,}|AGE-SECRET-KEY-1[A-Za-z0-9]{20,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*` +

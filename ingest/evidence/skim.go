@@ -17,7 +17,7 @@ func (r *Reading) skim(l *Line) bool {
 	} else if r.claimed > 0 {
 		return false
 	}
-	if s.next|s.more != 0 || s.listen != 0 || r.stands != nil || r.machine.wanted(l.Text, s) {
+	if s.next|s.more != 0 || s.listen != (toolSet{}) || r.stands != nil || r.machine.wanted(l.Text, s) {
 		r.dispatch(l, s, depth)
 	}
 	return true

@@ -32,7 +32,7 @@ type Stream struct {
 	more     int      // 1 + index of the tool that asked for the next line
 	watch    uint64   // bits of the frames that are asked about all lines that start as theirs
 	next     int      // 1 + index of the frame that asked for the next line
-	listen   uint64   // bits of the tools that are asked about lines of any start
+	listen   toolSet  // the tools that are asked about lines of any start
 	commands []*Op
 	asked    int64 // number of the last command that was echoed
 	years    *yearOrder
@@ -54,10 +54,10 @@ func (s *Stream) order() *yearOrder {
 // Listen says that the tool at work wants to see lines of the current stream
 // whatever they start with, after every tool that knows their first word. A
 // list of packages has no word of its own.
-func (o *Out) Listen() { o.stream.listen |= 1 << o.at }
+func (o *Out) Listen() { o.stream.listen.add(o.at) }
 
 // Deafen ends Listen.
-func (o *Out) Deafen() { o.stream.listen &^= 1 << o.at }
+func (o *Out) Deafen() { o.stream.listen.drop(o.at) }
 
 // SetPrints says whether the command whose output follows in the current
 // stream only prints what stands in files (cat, git diff).
@@ -152,7 +152,7 @@ func (s *Stream) end(o *Out, how timeline.OpState) {
 		}
 	}
 	clear(s.parsers)
-	s.more, s.listen, s.prints = 0, 0, false
+	s.more, s.listen, s.prints = 0, toolSet{}, false
 	for _, op := range s.commands {
 		o.finish(op, how)
 	}
