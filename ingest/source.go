@@ -186,7 +186,7 @@ func (s *source) member(r io.Reader, at where) (err error) {
 		if at.depth > 0 && finderFile(d.head) {
 			return nil
 		}
-		s.state(at.path, timeline.Unread, "binary data of no known format")
+		s.state(at.path, timeline.Unread, binaryAdvice(d.head))
 		return nil
 	}
 	h := newHead(at.path, d.head)
@@ -218,6 +218,15 @@ func (s *source) member(r io.Reader, at where) (err error) {
 func newHead(name string, head []byte) *evidence.Head {
 	last := name[strings.LastIndexByte(name, '!')+1:]
 	return &evidence.Head{Path: name, Name: path.Base(last), Dir: path.Base(path.Dir(last)), Bytes: head}
+}
+
+// binaryAdvice says what a file of data is, where another program can say it in
+// words.
+func binaryAdvice(head []byte) string {
+	if bytes.HasPrefix(head, []byte("#!/usr/bin/env bun\nbun-lockfile-format-")) {
+		return "bun's binary lock file is not read: ingest what 'bun bun.lockb' prints of it, as yarn.lock"
+	}
+	return "binary data of no known format"
 }
 
 // finderFile tells what macOS adds to archives from evidence.

@@ -14,7 +14,7 @@ var BunLock = evidence.Format{
 	Shape:  evidence.DocumentShape,
 	Title:  "bun.lock",
 	Proves: "the exact versions that a project asks for",
-	Cannot: "that they were installed, or when; the binary bun.lockb is not read",
+	Cannot: "that they were installed, or when; the binary bun.lockb is not read, but what 'bun bun.lockb' prints of it, as yarn.lock",
 	Doc:    "https://bun.sh/docs/pm/lockfile",
 	Sample: "bun 1.3.0 run for this project",
 	Claim:  claimBunLock,

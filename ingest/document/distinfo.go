@@ -186,5 +186,9 @@ func directDigests(v value) []timeline.Digest {
 // onLine makes the line of an offset the one that the next events stand on.
 func onLine(d *evidence.Doc, o *evidence.Out, off int) {
 	no, start, end := d.LineBounds(off)
+	if d.Written != nil {
+		setWritten(d, o, no)
+		return
+	}
 	o.SetLine(no, int64(start), d.Data[start:end])
 }

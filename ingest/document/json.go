@@ -254,6 +254,10 @@ func comma(b []byte, i int) int {
 // one line holds values of secrets too.
 func at(d *evidence.Doc, o *evidence.Out, v value) {
 	no, start, end := d.LineBounds(v.off)
+	if d.Written != nil {
+		setWritten(d, o, no)
+		return
+	}
 	o.SetLine(no, int64(start), excerpt(d.Data, v, start, end))
 }
 

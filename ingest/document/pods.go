@@ -1,19 +1,21 @@
 package document
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"strings"
 
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
 )
 
-// Pods is what 'kubectl get pods -o json' prints: a list of pods, or one.
+// Pods is what 'kubectl get pods -o json' and '-o yaml' print: a list of pods, or one.
 // https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
 var Pods = evidence.Format{
 	Name:   "k8s-pods",
 	Shape:  evidence.DocumentShape,
-	Title:  "Kubernetes pods (JSON)",
+	Title:  "Kubernetes pods (JSON, YAML)",
 	Proves: "the image digest that each container runs, since when and on which node; names of secrets in its environment",
 	Cannot: "when the image was pulled; what ran before a pod was replaced",
 	Doc:    "https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/",
@@ -28,6 +30,9 @@ var Pods = evidence.Format{
 //	{"kind": "PodList", "apiVersion": "v1", "items": [
 //	{"apiVersion": "v1", "items": [{"apiVersion": "v1", "kind": "Pod",
 func claimPods(h *evidence.Head) bool {
+	if text := bytes.TrimLeft(h.Bytes, " \t\r\n"); len(text) > 0 && text[0] != '{' && text[0] != '[' {
+		return claimPodsYAML(text)
+	}
 	v, ok := headRecord(h)
 	if !ok || v.get("apiVersion").text() != "v1" {
 		return false
@@ -43,11 +48,43 @@ func claimPods(h *evidence.Head) bool {
 	return false
 }
 
+// claimPodsYAML wants the kind of a pod, of a list or of an item in one.
+//
+//	apiVersion: v1
+//	items:
+//	- apiVersion: v1
+//	  kind: Pod
+func claimPodsYAML(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("apiVersion: v1\n")) && (bytes.Contains(text, []byte("\nkind: Pod\n")) || bytes.Contains(text, []byte("\nkind: PodList\n")) || bytes.Contains(text, []byte("\n- apiVersion: v1\n  kind: Pod\n")))
+}
+
+// cutList reports whether a list lacks what kubectl writes behind its items.
+func cutList(all []value) bool {
+	for _, v := range all {
+		if v.get("items").kind() == '[' && v.get("kind").text() == "" {
+			return true
+		}
+	}
+	return false
+}
+
 func readPods(d *evidence.Doc, o *evidence.Out) error {
+	if text := bytes.TrimLeft(d.Data, " \t\r\n"); len(text) > 0 && text[0] != '{' && text[0] != '[' {
+		respelled, err := jsonOfYAML(d)
+		if err != nil {
+			return err
+		}
+		d = respelled
+	}
 	all, err := records(d)
+	if d.Written != nil && err == nil && cutList(all) {
+		err = errors.New("a list without its kind, which stands behind the items: it was cut off")
+	}
 	for _, v := range all {
 		if v.get("items").kind() != '[' {
-			readPod(d, o, v)
+			if kind := v.get("kind").text(); kind == "Pod" || kind == "" { // a file may hold other objects too
+				readPod(d, o, v)
+			}
 			continue
 		}
 		for item := range v.get("items").elements() {

@@ -118,6 +118,7 @@ func FuzzDockerEvents(f *testing.F)             { fuzzRecords(f, DockerEvents) }
 func FuzzPodmanEvents(f *testing.F)             { fuzzRecords(f, PodmanEvents) }
 func FuzzDistributionNotification(f *testing.F) { fuzzRecords(f, DistributionNotification) }
 func FuzzACREventGrid(f *testing.F)             { fuzzRecords(f, ACREventGrid) }
+func FuzzACRTable(f *testing.F)                 { fuzzRecords(f, ACRTable) }
 func FuzzKubernetesEvents(f *testing.F)         { fuzzRecords(f, KubernetesEvents) }
 func FuzzCloudTrail(f *testing.F)               { fuzzRecords(f, CloudTrail) }
 func FuzzHarbor(f *testing.F)                   { fuzzRecords(f, Harbor) }

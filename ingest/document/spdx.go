@@ -47,6 +47,11 @@ func unwrapSPDX(v value) value {
 
 func readSPDX(d *evidence.Doc, o *evidence.Out) error {
 	all, err := documents(d)
+	return spdxLists(d, o, all, err)
+}
+
+// spdxLists reads lists; err tells that something of them is missing.
+func spdxLists(d *evidence.Doc, o *evidence.Out, all []value, err error) error {
 	for _, v := range all {
 		c := &contentList{d: d, o: o, topics: map[string]bool{}, partly: err != nil}
 		v = unwrapSPDX(c.statement(v))

@@ -16,7 +16,7 @@ import (
 var CSVRows = evidence.Format{
 	Name:   "csv-rows",
 	Shape:  evidence.FrameShape,
-	Title:  "Tables exported as CSV (LiteLLM spend logs)",
+	Title:  "Tables exported as CSV (LiteLLM spend logs, Harbor audit log, Azure Container Registry events)",
 	Proves: "nothing by itself: the rows hold records",
 	Cannot: "tables whose columns it does not know",
 	Doc:    "https://www.rfc-editor.org/rfc/rfc4180",
@@ -28,6 +28,9 @@ var CSVRows = evidence.Format{
 // csvTables are the columns that tell which tables are read.
 var csvTables = [][]string{
 	{"request_id", "call_type", "startTime", "endTime", "total_tokens"}, // LiteLLM_SpendLogs
+	{"operation", "resource", "op_time"},                                // Harbor's audit log
+	{"OperationName", "Repository", "TimeGenerated"},                    // ContainerRegistryRepositoryEvents
+	{"OperationName", "Repository", "TimeGenerated [UTC]"},              // as Azure's portal exports it
 }
 
 func firstRow(text []byte) []byte {

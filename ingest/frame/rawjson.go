@@ -35,7 +35,6 @@ var BuildKitJSON = evidence.Format{
 // rawJSON knows the vertices of a build by their digest, which is of the step,
 // not of an image.
 type rawJSON struct {
-	pieces
 	buf     []byte
 	numbers map[string]*vertex
 }

@@ -62,6 +62,7 @@ var asking = map[string]func(name string, args []string) *ask{
 	"gem": gemAsk, "bundle": bundleAsk, "go": goAsk, "cargo": cargoAsk,
 	"docker": dockerAsk, "podman": dockerAsk, "nerdctl": dockerAsk, "buildah": dockerAsk, "crictl": dockerAsk,
 	"docker-compose": composeAsk, "podman-compose": composeAsk,
+	"crane": craneAsk, "kubectl": kubectlAsk, "oc": kubectlAsk, "skaffold": skaffoldAsk, "ng": ngAsk, "deno": denoAsk,
 	"tox": toxAsk, "nox": toxAsk, "hatch": hatchAsk, "rye": ryeAsk, "pixi": pixiAsk, "pre-commit": preCommitAsk,
 }
 

@@ -23,7 +23,7 @@ var Compose = evidence.Format{
 	Cannot: "digests; the images of services in older releases; whether layers came over or were there already",
 	Doc:    "https://docs.docker.com/reference/cli/docker/compose/pull/",
 	Sample: "written by hand after the source of docker compose",
-	Starts: []string{"Image ", "[+] Pulling ", "[+] pull ", "[+] Running ", "[+] up ", "✔ ", "⠿ "},
+	Starts: []string{"Image ", "[+] Pulling ", "[+] pull ", "[+] Running ", "[+] up ", "✔ ", "⠿ ", "Pulling ", "Status: "},
 	Tool:   func() evidence.Parser { return &compose{} },
 }
 
@@ -31,8 +31,10 @@ type compose struct {
 	begun   map[string]evidence.Mark // images that are being pulled
 	order   []string
 	pulled  map[string]bool
-	drawing bool // "[+] Pulling 0/3" was seen
-	unnamed bool // a service was pulled, and an event made of it
+	drawing bool          // "[+] Pulling 0/3" was seen
+	unnamed bool          // a service was pulled, and an event made of it
+	asked   string        // release 1: the image that is being pulled
+	at      evidence.Mark // and its line
 }
 
 // Line reads one row.
@@ -47,7 +49,14 @@ func (c *compose) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		c.drawing = true
 		return evidence.Done
 	}
+	if bytes.HasPrefix(text, []byte("Status: ")) {
+		c.asked = "" // docker's own words say what came
+		return evidence.Miss
+	}
 	words := strings.Fields(string(text))
+	if words[0] == "Pulling" {
+		return c.first(words, o)
+	}
 	if len(words) > 0 && (words[0] == "✔" || words[0] == "⠿") {
 		words = words[1:]
 	}
@@ -69,6 +78,29 @@ func (c *compose) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 // seconds reports whether a word is "17.6s".
 func seconds(word string) bool {
 	return len(word) > 1 && word[len(word)-1] == 's' && strings.Trim(word[:len(word)-1], "0123456789.") == ""
+}
+
+// first reads how release 1 begins a pull; only some of its outputs say how it
+// ended.
+//
+//	Pulling db (postgres:15)...
+func (c *compose) first(words []string, o *evidence.Out) evidence.Result {
+	ref, ok := strings.CutSuffix(words[len(words)-1], ")...")
+	name := timeline.NormalizeImage(strings.TrimPrefix(ref, "("))
+	if len(words) != 3 || !ok || ref[0] != '(' || name == "" {
+		return evidence.Miss
+	}
+	c.settle(o)
+	c.asked, c.at = name, o.Mark()
+	return evidence.Done
+}
+
+// settle says of a pull without an end that the registry was asked.
+func (c *compose) settle(o *evidence.Out) {
+	if c.asked != "" {
+		o.At(c.at, timeline.Event{Action: timeline.Resolve, Items: []timeline.Item{{Artifact: c.asked}}})
+		c.asked = ""
+	}
 }
 
 // image reads what becomes of a named image.
@@ -126,6 +158,7 @@ func (c *compose) service(o *evidence.Out) {
 
 // End records pulls that were begun and did not end.
 func (c *compose) End(_ timeline.OpState, o *evidence.Out) {
+	c.settle(o)
 	for _, name := range c.order {
 		if mark, open := c.begun[name]; open {
 			delete(c.begun, name)

@@ -65,3 +65,13 @@ func FuzzSquid(f *testing.F)        { fuzz(f, Squid) }
 func FuzzDevpi(f *testing.F)        { fuzz(f, Devpi) }
 func FuzzCompose(f *testing.F)      { fuzz(f, Compose) }
 func FuzzHelm(f *testing.F)         { fuzz(f, Helm) }
+func FuzzHAProxy(f *testing.F)      { fuzz(f, HAProxy) }
+func FuzzEnvoy(f *testing.F)        { fuzz(f, Envoy) }
+func FuzzCaddy(f *testing.F)        { fuzz(f, Caddy) }
+func FuzzTraefik(f *testing.F)      { fuzz(f, Traefik) }
+func FuzzZot(f *testing.F)          { fuzz(f, Zot) }
+func FuzzDiff(f *testing.F)         { fuzz(f, Diff) }
+func FuzzCrane(f *testing.F)        { fuzz(f, Crane) }
+func FuzzDeno(f *testing.F)         { fuzz(f, Deno) }
+func FuzzAngular(f *testing.F)      { fuzz(f, Angular) }
+func FuzzZypper(f *testing.F)       { fuzz(f, Zypper) }

@@ -21,7 +21,7 @@ var NPM = evidence.Format{
 	Doc:    "https://github.com/npm/cli/blob/latest/docs/lib/content/commands/npm-install.md",
 	Sample: "npm 6.14.18 and 11.19.1 run for this project; npm 2 and 3 by hand",
 	Starts: []string{
-		"npm ", "+ ", "added ", "changed ", "updated ", "removed ", "up to date", "├── ", "└── ", "├─┬ ", "└─┬ ", "│ ", "+-- ", "`-- ", "+-+ ", "`-+ ", "| ",
+		"npm ", "+ ", "added ", "add ", "change ", "changed ", "updated ", "removed ", "up to date", "├── ", "└── ", "├─┬ ", "└─┬ ", "│ ", "+-- ", "`-- ", "+-+ ", "`-+ ", "| ",
 		"silly placeDep ", "silly ADD ", "silly CHANGE ", "silly audit ", "http fetch ", "http cache ", "info run ", "info lifecycle ", "info linkStuff ",
 		"info using npm@", "info it worked", "info ok", "verbose argv ", "verbose exit ", "warn deprecated ", "warn exec ", "error code ",
 	},
@@ -81,6 +81,9 @@ func (n *npm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		}
 		return n.tree(string(text), o)
 	case 'a', 'c', 'u', 'r':
+		if r := n.planned(string(text), o); r != evidence.Miss {
+			return r
+		}
 		return n.summary(string(text), o)
 	}
 	return n.tree(string(text), o)
@@ -97,6 +100,26 @@ func (n *npm) begin(o *evidence.Out) *evidence.Op {
 	}
 	o.Seen(timeline.NPM)
 	return n.op
+}
+
+// planned reads the rows of a dry run, and of --long, which say what npm is
+// about to do:
+//
+//	add acme-dep 1.2.3
+//	change debug 4.3.0 => 4.3.4
+func (n *npm) planned(text string, o *evidence.Out) evidence.Result {
+	w := strings.Fields(text)
+	change := len(w) == 5 && w[0] == "change" && w[3] == "=>"
+	if !change && (len(w) != 3 || w[0] != "add") || n.op == nil && !o.Awaited("npm") {
+		return evidence.Miss
+	}
+	it, ok := atVersion("npm", w[1]+"@"+w[len(w)-1])
+	if !ok || strings.Count(it.Ref, ".") < 2 || !exactVersion(it.Ref) {
+		return evidence.Miss
+	}
+	it.Ref = ""
+	o.Emit(timeline.Resolve, n.begin(o), it)
+	return evidence.Done
 }
 
 // summary reads the line that counts what was done:

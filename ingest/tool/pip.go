@@ -60,6 +60,7 @@ type pip struct {
 	ends      bool          // the output may end here: some invocations print no last line
 
 	found found
+	long  *longLine // a "Successfully installed …" that may go on in the next line
 	asked *heldAsk  // a "Collecting x" that may be another program's
 	gems  []heldGem // "Successfully installed x-1" lines that may be a gem's
 	gem   bool      // the last line was RubyGems fetching something
@@ -74,6 +75,9 @@ type said struct {
 // Line reads one line.
 func (p *pip) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := bytes.TrimSpace(l.Text)
+	if p.long != nil && p.goesOn(l, text, o) {
+		return evidence.More
+	}
 	if p.asked != nil {
 		p.release(l, text, o)
 	}
@@ -113,6 +117,9 @@ func (p *pip) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	case "Proceed":
 		return p.proceed(rest, o)
 	case "Successfully":
+		if p.holdLong(string(rest), indent, gem, o) {
+			return evidence.More
+		}
 		return p.successfully(string(rest), indent, gem, o)
 	case "Would":
 		return p.wouldInstall(rest, o)
@@ -172,6 +179,7 @@ func (p *pip) finish(how timeline.OpState, o *evidence.Out) {
 
 // End ends an invocation that printed no end.
 func (p *pip) End(how timeline.OpState, o *evidence.Out) {
+	p.endLong(o)
 	if p.asked != nil {
 		p.confirm(o)
 	}

@@ -148,7 +148,11 @@ func (p *pip) installed(text string, indent int, gem bool, o *evidence.Out) evid
 	}
 	nested := p.op != nil && indent > p.indent
 	op := p.begin(max(p.phase, resolving), indent, o)
-	o.Emit(timeline.Install, op, items...)
+	if p.long != nil {
+		o.At(p.long.mark, timeline.Event{Action: timeline.Install, Op: op.Number, Items: items})
+	} else {
+		o.Emit(timeline.Install, op, items...)
+	}
 	if !nested { // a build environment of its own is no end
 		p.finish(timeline.OpDone, o)
 	}
@@ -169,7 +173,11 @@ func (p *pip) hold(it timeline.Item, o *evidence.Out) {
 	if op == nil || len(p.gems) > 0 {
 		op = o.Invocation("pip")
 	}
-	p.gems = append(p.gems, heldGem{o.Mark(), op, it})
+	mark := o.Mark()
+	if p.long != nil {
+		mark = p.long.mark
+	}
+	p.gems = append(p.gems, heldGem{mark, op, it})
 }
 
 // afterGem are the beginnings of lines that RubyGems prints behind an installed

@@ -27,6 +27,10 @@ func TestPip(t *testing.T) {
 		{"rests of a bar that no other line explains", "Found existing installation: a 0.48b0;237m━━", nil},
 		{"a removal that was not confirmed", "Found existing installation: a 1.0\nProceed (Y/n)? n", []string{"present 1 pkg:pypi/a@1.0"}},
 		{
+			"a list that was wrapped in the middle of a version", "Collecting a\nSuccessfully installed acme-trace-1.4.2 aiohttp-3.9.0 annotated-0.7.0 lit-1.10\n7.0 openai-1.99.9\ndone",
+			[]string{"require 1 pkg:pypi/a", "install 2 pkg:pypi/acme-trace@1.4.2"},
+		},
+		{
 			"a version in the last parentheses only", "Requirement already satisfied: a>=1 in x (from b) (1.2)\nRequirement already satisfied: c in y (from d->e)",
 			[]string{"present 1 pkg:pypi/a@1.2"},
 		},

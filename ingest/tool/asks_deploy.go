@@ -1,0 +1,127 @@
+package tool
+
+import (
+	"slices"
+	"strings"
+
+	"pulltrail/timeline"
+)
+
+// named adds an image that a word names.
+func (a *ask) image(word string) {
+	image := timeline.NormalizeImage(word)
+	if image == "" || variable(word) {
+		a.unnamed = true
+		return
+	}
+	a.items = append(a.items, timeline.Item{Artifact: image})
+}
+
+// craneAsk reads crane, which prints nothing of what it fetches.
+// https://github.com/google/go-containerregistry/blob/main/cmd/crane/doc/crane.md
+func craneAsk(_ string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("--platform --format -f -t --tag --image-refs -j --jobs --cache_path -c"))
+	if len(plain) < 2 || f.has("--help", "-h") {
+		return nil
+	}
+	a := &ask{tool: "crane", kind: "image"}
+	switch plain[0] {
+	case "pull", "export":
+		a.quiet = true
+		a.image(plain[1])
+	case "copy", "cp", "mutate", "rebase", "flatten":
+		a.image(plain[1])
+		a.loud = true
+	case "digest", "manifest", "config", "validate":
+		a.image(plain[1])
+		a.loud = true
+	case "push":
+		a.none = true
+	default:
+		return nil
+	}
+	return a
+}
+
+// kubectlAsk reads the commands that name an image for a pod to come: who pulls
+// it is a node.
+//
+//	kubectl run tmp --image=ghcr.io/acme/tool:1.2 -- sh
+//	kubectl create deployment web --image nginx:1.27
+//	kubectl set image deployment/api api=ghcr.io/acme/api:1.5
+//
+// https://kubernetes.io/docs/reference/kubectl/generated/kubectl_run/
+func kubectlAsk(_ string, args []string) *ask {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	f, plain := splitFlags(args, wordSet("-n --namespace --image --context --kubeconfig -l --selector -o --output --port --replicas --env --labels --restart --overrides --command -f --filename --schedule -c --container"))
+	dry := slices.ContainsFunc(f["--dry-run"], func(v string) bool { return v != "none" })
+	if len(plain) == 0 || dry || f.has("--help", "-h") {
+		return nil
+	}
+	a := &ask{tool: "kubectl", kind: "image", loud: true}
+	switch {
+	case plain[0] == "run" || plain[0] == "create" || plain[0] == "debug":
+		for _, image := range f["--image"] {
+			a.image(image)
+		}
+	case plain[0] == "set" && len(plain) > 3 && plain[1] == "image":
+		for _, w := range plain[2:] {
+			if _, image, ok := strings.Cut(w, "="); ok {
+				a.image(image)
+			}
+		}
+	}
+	if len(a.items) == 0 {
+		return nil
+	}
+	return a
+}
+
+// skaffoldAsk reads skaffold, which builds with docker and shows it.
+// https://skaffold.dev/docs/references/cli/
+func skaffoldAsk(_ string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-f --filename -p --profile -d --default-repo -t --tag -n --namespace -b --build-image -v --verbosity -m --module --cache-file --file-output"))
+	if len(plain) == 0 || f.has("--help", "-h", "--dry-run") || !slices.Contains([]string{"build", "run", "dev", "debug"}, plain[0]) {
+		return nil
+	}
+	return &ask{tool: "skaffold", kind: "image", others: everyKind, loud: true, quiet: f.has("-q", "--quiet")}
+}
+
+// ngAsk reads ng add and ng update, which install with npm.
+// https://angular.dev/cli/add
+func ngAsk(_ string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("--registry --from --to"))
+	if len(plain) < 2 || plain[0] != "add" && plain[0] != "update" || f.has("--help") {
+		return nil
+	}
+	a := &ask{tool: "ng", kind: "npm", others: []string{"npm"}}
+	a.npm(plain[1:])
+	return a
+}
+
+// denoAsk reads deno, which fetches what a program imports when it runs it.
+// https://docs.deno.com/runtime/reference/cli/
+func denoAsk(_ string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-c --config --import-map --lock -L --log-level -n --name --root -e --ext --cert --location --seed -p"))
+	if len(plain) == 0 || f.has("--help", "-h", "--version", "-V", "--cached-only") {
+		return nil
+	}
+	a := &ask{tool: "deno", kind: "npm", quiet: f.has("-q", "--quiet")}
+	switch plain[0] {
+	case "install", "i", "add", "cache", "run", "test", "x", "compile", "serve", "task", "update":
+	default:
+		return nil
+	}
+	for _, w := range plain[1:] {
+		if name, ok := strings.CutPrefix(w, "npm:"); ok {
+			name, _, _ = strings.Cut(strings.TrimPrefix(name, "/"), "/dist/")
+			a.npm([]string{name})
+		}
+	}
+	// Silence is an answer: each file that it fetches it names.
+	a.loud = true
+	a.unnamed = a.unnamed || len(a.items) == 0
+	return a
+}
