@@ -44,12 +44,13 @@ func bombs() []bomb {
 	over := "lies inside"
 	var all []bomb
 	if long() {
-		all = append(all, bomb{"one package again and again.gz", gzipped(lines(30_000_000, "Collecting litellm\n")), "events for each of its bytes"})
+		all = append(all, bomb{"blank lines.gz", gzipped(lines(2_000<<20, "\n")), "times its size"},
+			bomb{"one package again and again.gz", gzipped(lines(30_000_000, "Collecting litellm\n")), "events for each of its bytes"})
 	}
 	return append(all, []bomb{
-		{"blank lines.gz", gzipped(lines(size(70, 2000)<<20, "\n")), "times its size"},
+		{"the same line.zst", zstandard(lines(size(70_000, 2_000_000), strings.Repeat("x", 1000)+"\n")), "times its size"},
 		{"zeros.zst", zstandard(lines(size(80, 2000)<<20, "\x00")), "binary data"},
-		{"words.gz in words.gz.gz", gzipped(gzipped(lines(size(3, 200)<<20, "nothing to be seen here\n"))), "times its size"},
+		{"words.gz in words.gz.gz", gzipped(gzipped(lines(size(70_000, 4_000_000), strings.Repeat("nothing to be seen here ", 40)+"\n"))), "times its size"},
 		{"one member many times.zip", overlapping(size(200, 5000), 0), over},
 		{"members in members.zip", overlapping(size(200, 5000), 1), over},
 		{"empty members.zip", few, map[bool]string{true: "more than 100000 members", false: "no format claims it"}[long()]},
