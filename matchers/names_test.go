@@ -26,7 +26,8 @@ func TestMachines(t *testing.T) {
 		inventory: []timeline.InventoryRow{{Host: "runner-1"}},
 		said: newStatements([]timeline.Decision{
 			{Act: timeline.Stated, About: "host:web1.prod.acme.example", Value: "is=web1"},
-			{Act: timeline.Stated, About: "host:web2", Value: "is=web3"}, {Act: timeline.Stated, About: "host:web2", Value: Withdrawn("is=web3")},
+			{Act: timeline.Stated, About: "host:web2", Value: "is=web3"},
+			{Act: timeline.Stated, About: "host:web2", Value: Withdrawn("is=web3")},
 			{Act: timeline.Stated, About: "host:web1.prod.acme.example", Value: "no-pypi"},
 			{Act: timeline.Stated, About: "host:web1", Value: "is=web1.prod.acme.example"}, // both ways: no circle
 		}),
