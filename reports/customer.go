@@ -30,7 +30,8 @@ type Case struct {
 	Rows      []matchers.Credential // of the rotation plan
 	Inventory []timeline.InventoryRow
 	Lists     []timeline.CredentialRow
-	Settings  []timeline.SettingRow
+	Settings  []timeline.SettingRow // of inference engines
+	Gateway   []timeline.Fact       // that a gateway's package or image was there
 	Decisions []timeline.Decision
 	Changed   *matchers.Comparison // with the answer before, nil when there is none
 	Tenancy   *matchers.Tenancy
@@ -82,6 +83,9 @@ func (r CustomerRow) Time() string {
 	return when(Evidence{From: r.From, To: r.To})
 }
 
+// Ends are the parts of Time between which a line may break.
+func (r CustomerRow) Ends() []string { return strings.SplitAfter(r.Time(), " to ") }
+
 // Sections of a customer report, in order.
 const (
 	secHappened = "what happened"
@@ -105,8 +109,10 @@ type customerPage struct {
 }
 
 type customerSection struct {
-	Name string
-	Rows []CustomerRow
+	Name    string
+	Rows    []CustomerRow
+	Numbers bool // some row has one
+	Times   bool
 }
 
 // Customers lists the customers of a case: of the inventory, of the credential
@@ -143,6 +149,7 @@ func CustomerReport(w io.Writer, form string, c *Case, name string, secrets *Int
 		for _, row := range doc.Rows {
 			if row.Section == s {
 				part.Rows = append(part.Rows, row)
+				part.Numbers, part.Times = part.Numbers || row.Count > 0, part.Times || row.Time() != ""
 			}
 		}
 		p.Sections = append(p.Sections, part)

@@ -3,6 +3,7 @@ package reports_test
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -27,6 +28,7 @@ func caseOf(t *testing.T, res *matchers.Result, rows []matchers.Credential) *rep
 			setting(t, "host:web-2", timeline.PoolTokens, "681280"), setting(t, "host:web-2", timeline.ContextTokens, "1048576"),
 			setting(t, "host:web-3", timeline.EngineKind, "sglang"), setting(t, "host:web-3", timeline.KVChecksum, "on"),
 		},
+		Gateway: []timeline.Fact{fact(t, timeline.Present, "host:web-4", "pkg:pypi/litellm@1.106.0", "08:00:00", "", "sbom.json:1")},
 		Tenancy: &matchers.Tenancy{
 			Company: matchers.Company{Name: "Acme AI", Contact: "privacy@acme.example", DPO: "dpo@acme.example"},
 			Nature:  "a release of a library ran a stealer", Consequences: "misuse of keys",
@@ -66,6 +68,58 @@ func customerReport(b *bytes.Buffer, form string, c *reports.Case, name string) 
 	}
 	return reports.CustomerReport(b, form, c, name, internal)
 }
+
+func questionnaire(b *bytes.Buffer, form string, c *reports.Case, name string) error {
+	internal, err := reports.NewInternal(c)
+	if err != nil {
+		return err
+	}
+	return reports.QuestionnaireReport(b, form, c, name, internal)
+}
+
+// TestQuestionnaire asks for cells of one customer, of all and of a case of
+// which nobody knows anything.
+func TestQuestionnaire(t *testing.T) {
+	res, rows := result(t)
+	c := caseOf(t, res, rows)
+	nothing := &reports.Case{Result: res, Tenancy: &matchers.Tenancy{}, Phase: "initial"}
+	early := *c
+	early.AsOf = "2026-02-10T08:00:00Z"
+	for _, x := range []struct {
+		name string
+		c    *reports.Case
+		want string
+	}{
+		{"", c, "| who shares it | all customers | stale | 2026-01-10 | 2026-02-10 |"},
+		{"", &early, "| who shares it | all customers | stated | 2026-01-10 | 2026-02-10 |"},
+		{"initech", c, "| who shares it | nobody | stated | 2026-03-02 | 2026-09-01 |"},
+		{"initech", c, "| who operates it | we do | stale | 2026-01-10 | 2026-02-10 |"},
+		{"hooli", c, "| who shares it | all customers | stale |"},
+		{"", c, "| engine and version, by the evidence | sglang 0.5.20: 1 node, evidence of 2026-03-10; not confirmed: 1 node | evidence | 2026-03-10 |"},
+		{"", c, "| pool covers the advertised context on every node | no, it holds 681280 tokens of 1048576: 1 node, evidence of 2026-03-10; not confirmed: 1 node |"},
+		{"", c, "| transferred cache is checked by a checksum | on: 1 node, evidence of 2026-03-10; not confirmed: 1 node |"},
+		{"", c, "| LiteLLM, by the evidence | litellm 1.106.0: 1 system, evidence of 2026-03-10 | evidence |"},
+		{"", c, "| Tracebox | purpose: traces; region: eu-central-1; data: not confirmed | stale |"},
+		{"", nothing, "| who operates it | not confirmed | not confirmed |"},
+		{"", nothing, "| pool covers the advertised context on every node | not confirmed |"},
+		{"", nothing, "| list of subprocessors | not confirmed |"},
+	} {
+		var b bytes.Buffer
+		if err := questionnaire(&b, "md", x.c, x.name); err != nil {
+			t.Fatal(err)
+		}
+		if got := anchors.ReplaceAllString(b.String(), ""); !strings.Contains(got, x.want) {
+			t.Errorf("%q: want %s in\n%s", x.name, x.want, got)
+		}
+	}
+	var b bytes.Buffer
+	c.Tenancy.Layers[0].Shared = "hooli and initech"
+	if err := questionnaire(&b, "md", c, ""); err == nil || b.Len() > 0 {
+		t.Errorf("customers are named to everybody: %v", err)
+	}
+}
+
+var anchors = regexp.MustCompile(`<a id="[^"]*"></a>`)
 
 // TestCustomersApart plants names of 200 customers everywhere that a case has
 // names: nobody reads any but the own.

@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"html"
 	"maps"
@@ -58,6 +59,9 @@ func NewInternal(c *Case) (*Internal, error) {
 	}
 	for i := range c.Result.Sources {
 		n.add("path", c.Result.Sources[i].Path)
+	}
+	for i := range c.Gateway {
+		n.add("host", c.Gateway[i].Subject.ID)
 	}
 	for i := range c.Settings {
 		n.add("host", c.Settings[i].Subject.ID)
@@ -127,6 +131,9 @@ func (n *Internal) learn(c *Case) error {
 		}
 		made := &Case{
 			Result: &matchers.Result{Incident: inc}, Tenancy: &matchers.Tenancy{}, AsOf: c.AsOf, Phase: Phases[i%len(Phases)],
+			Gateway: []timeline.Fact{{}}, Settings: []timeline.SettingRow{
+				{Setting: timeline.Setting{Name: timeline.PoolTokens, Value: "1"}}, {Setting: timeline.Setting{Name: timeline.ContextTokens, Value: "2"}},
+			},
 			Changed: &matchers.Comparison{Incident: []matchers.IncidentChange{{}}},
 		}
 		for _, s := range []timeline.Subject{{Kind: timeline.Host, ID: "0"}, {Kind: timeline.Client, ID: "tenant/0"}} {
@@ -148,7 +155,7 @@ func (n *Internal) learn(c *Case) error {
 			forms = Forms()
 		}
 		for _, form := range forms {
-			if err := CustomerReport(&b, form, made, "0", &Internal{}); err != nil {
+			if err := errors.Join(CustomerReport(&b, form, made, "0", &Internal{}), QuestionnaireReport(&b, form, made, "0", &Internal{})); err != nil {
 				return err
 			}
 		}

@@ -188,6 +188,8 @@ func renderCase(t *testing.T, name, form string, c *reports.Case) string {
 	switch name {
 	case "rotation":
 		err = reports.RotationReport(&b, form, c.Result, c.Rows, asOf)
+	case "questionnaire":
+		err = questionnaire(&b, form, c, c.Inventory[0].Customer)
 	case "customer":
 		err = customerReport(&b, form, c, c.Inventory[0].Customer)
 	default:

@@ -33,11 +33,47 @@ func (a *app) reportCmd() *cobra.Command {
               findings it says verdicts, numbers, windows and channels, of
               credentials the class; a report in which another customer or
               anything internal is named is not written
+  questionnaire  the layers under an AI feature (inference engine and KV cache,
+              gateway and key store, trace store): who operates each, who shares
+              it, its version or configuration with the date of the evidence, what
+              the customer is told, what to confirm; subprocessors, and a paragraph
+              for the agreement. For all, or for one --customer
 
 The ending of the file chooses the form: .html is one page that needs nothing
 else, .md Markdown, .csv a table, .json the data that the others are made of.
 The same case gives the same bytes: there is no clock in a report but --as-of
-($SOURCE_DATE_EPOCH).`,
+($SOURCE_DATE_EPOCH).
+
+What only people know stands in tenancy.yaml. Only schema and company.name are
+required; what nobody answers is "not confirmed", and what is past its review_by
+at --as-of is shown as stale:
+
+  schema: pulltrail.tenancy/1
+  company: {name: Acme AI, contact: privacy@acme.example, dpo: dpo@acme.example}
+  nature: what happened, as you put it
+  consequences: what may follow
+  measures: [{day: 2026-10-22, what: the library was pinned}]
+  advice: [what a customer should do]
+  layers:                    # layer: inference, gateway or traces
+    - layer: traces
+      operator: a vendor
+      shared: all customers
+      partition: one project per customer
+      version: "2026.9"
+      told: section 4 of the terms
+      region: eu-central-1
+      retention: 30 days
+      vendors: [Tracebox]
+      confirm: [who can read a trace]
+      as_of: 2026-09-30
+      review_by: 2026-12-31
+  customers:                 # layers: only what differs for this one
+    - {name: initech, contact: sec@initech.example, region: eu-central-1,
+       data: [names], persons: "about 1,200", records: "about 4,000", layers: []}
+  subprocessors:
+    - {name: Tracebox, purpose: traces, region: eu-central-1, data: prompts,
+       since: 2025-01-01, review_by: 2026-12-31}
+  dpa: {version: "3", signed: 2025-05-05, paragraph: your own, for the draft}`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(reports.Names(), args[0]) {
 				return usage("want the NAME of one report, of %s; got %q", strings.Join(reports.Names(), ", "), strings.Join(args, " "))
@@ -52,18 +88,19 @@ The same case gives the same bytes: there is no clock in a report but --as-of
 	c.Flags().StringVarP(&opt.output, "output", "o", "", "file to write, of customer a directory; '-' for standard output")
 	c.Flags().StringVar(&opt.asOf, "as-of", "", "time to print as the report's own, RFC 3339")
 	c.Flags().StringVar(&opt.tenancy, "tenancy", "", "tenancy.yaml: what only people know (customer, questionnaire)")
+	c.Flags().StringVar(&opt.customer, "customer", "", "whom a questionnaire is for; without it, it names no customer")
 	c.Flags().StringVar(&opt.phase, "phase", reports.Phases[0], "of the report to customers: "+strings.Join(reports.Phases, ", "))
 	return c
 }
 
 // reportOptions is what was asked of a report.
-type reportOptions struct{ incident, output, asOf, tenancy, phase string }
+type reportOptions struct{ incident, output, asOf, tenancy, phase, customer string }
 
 func (a *app) report(name string, opt reportOptions) error {
 	if name == "customer" {
 		return a.reportCustomers(opt)
 	}
-	incident, output, asOf := opt.incident, opt.output, opt.asOf
+	output := opt.output
 	if output == "" {
 		return usage("report needs -o FILE, such as -o %s.md", name)
 	}
@@ -77,16 +114,14 @@ func (a *app) report(name string, opt reportOptions) error {
 	if !slices.Contains(reports.Forms(), form) {
 		return usage("-o %s: want an ending of %s", output, strings.Join(reports.Forms(), ", "))
 	}
-	when, err := reports.AsOf(asOf, os.Getenv("SOURCE_DATE_EPOCH"))
-	if err != nil {
-		return usage("%v", err)
-	}
-	incident, err = a.question(incident)
-	if err != nil {
-		return err
-	}
 	var b bytes.Buffer
-	if err := a.writeReport(&b, name, form, incident, when); err != nil {
+	var err error
+	if name == "questionnaire" {
+		err = a.reportQuestionnaire(&b, form, opt)
+	} else {
+		err = a.writeReport(&b, name, form, opt)
+	}
+	if err != nil {
 		return err
 	}
 	if output == "-" {
@@ -101,7 +136,15 @@ func (a *app) report(name string, opt reportOptions) error {
 }
 
 // writeReport asks the case and writes what a report says.
-func (a *app) writeReport(w io.Writer, name, form, incident, asOf string) error {
+func (a *app) writeReport(w io.Writer, name, form string, opt reportOptions) error {
+	asOf, err := reports.AsOf(opt.asOf, os.Getenv("SOURCE_DATE_EPOCH"))
+	if err != nil {
+		return usage("%v", err)
+	}
+	incident, err := a.question(opt.incident)
+	if err != nil {
+		return err
+	}
 	inc, err := a.incident(incident)
 	if err != nil {
 		return err

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,6 +71,16 @@ func (a *app) fillCase(db *timeline.DB, c *reports.Case) error {
 	if c.Decisions, err = db.Decisions(); err != nil {
 		return err
 	}
+	err = db.FactsAbout([]string{"pypi", "image"}, func(p timeline.Parts) bool { return p.Name == "litellm" || strings.HasSuffix(p.Name, "/litellm") }, func(f timeline.Fact) error {
+		switch f.Action {
+		case timeline.Present, timeline.Install, timeline.Run:
+			c.Gateway = append(c.Gateway, f)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	now := matchers.Now(c.Result)
 	before, err := matchers.Previous(db, now)
 	if errors.Is(err, matchers.ErrNoAnswer) {
@@ -78,6 +90,22 @@ func (a *app) fillCase(db *timeline.DB, c *reports.Case) error {
 		c.Changed, err = matchers.Compare(db, before, now)
 	}
 	return err
+}
+
+// reportQuestionnaire writes the questionnaire, of one customer or for all.
+func (a *app) reportQuestionnaire(w io.Writer, form string, opt reportOptions) error {
+	c, err := a.reportCase(opt)
+	if err != nil {
+		return err
+	}
+	if opt.customer != "" && !slices.Contains(c.Customers(), opt.customer) {
+		return usage("no customer %q: inventory, credential lists and tenancy.yaml know %s", opt.customer, cmp.Or(strings.Join(c.Customers(), ", "), "none"))
+	}
+	internal, err := reports.NewInternal(c)
+	if err != nil {
+		return err
+	}
+	return reports.QuestionnaireReport(w, form, c, opt.customer, internal)
 }
 
 // reportCustomers writes a folder for each customer, or nothing when one of
