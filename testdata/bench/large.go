@@ -30,6 +30,7 @@ func large(bin, dir string, subjects, events, rounds int) error {
 	if err != nil {
 		return err
 	}
+	answer := filepath.Join(dir, "answer")
 	some := "host:" + hostName(7)
 	questions := []struct {
 		name  string
@@ -50,16 +51,16 @@ func large(bin, dir string, subjects, events, rounds int) error {
 		var memory int64
 		found := "-"
 		for round := range rounds + 1 {
-			wall, _, _, err := ask("sqlite3", "-readonly", filepath.Join(caseDir, "timeline.db"), scan)
+			wall, _, err := ask(os.DevNull, "sqlite3", "-readonly", filepath.Join(caseDir, "timeline.db"), scan)
 			if err != nil {
 				return err
 			}
-			w, rss, out, err := ask(bin, append(q.args, "--case", caseDir)...)
+			w, rss, err := ask(answer, bin, append(q.args, "--case", caseDir)...)
 			if err != nil {
 				return err
 			}
 			if round == 0 { // fills the disk cache
-				if found, err = check(out, q.truth); err != nil {
+				if found, err = check(answer, q.truth); err != nil {
 					return fmt.Errorf("%s: %w", q.name, err)
 				}
 				continue
@@ -96,42 +97,61 @@ func write(caseDir string, subjects, events int) error {
 	return json.NewEncoder(os.Stdout).Encode(truth)
 }
 
-// ask runs a program; verdicts and gaps are no failure.
-func ask(program string, args ...string) (wall time.Duration, rss int64, out []byte, err error) {
+// ask runs a program with its output in a file; verdicts and gaps are no
+// failure.
+func ask(output, program string, args ...string) (wall time.Duration, rss int64, err error) {
+	f, err := os.Create(output)
+	if err != nil {
+		return 0, 0, err
+	}
 	c := exec.Command(program, args...)
+	c.Stdout = f
 	begin := time.Now()
-	out, err = c.Output()
+	err = c.Run()
 	wall = time.Since(begin)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && slices.Contains([]int{3, 10, 11}, exit.ExitCode()) {
 		err = nil
 	}
-	if err != nil {
-		return 0, 0, nil, fmt.Errorf("%s %s: %w", program, strings.Join(args, " "), err)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return 0, 0, fmt.Errorf("%s %s: %w", program, strings.Join(args, " "), err)
 	}
 	if use, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		rss = use.Maxrss
 	}
-	return wall, rss, out, nil
+	return wall, rss, nil
 }
 
-// check compares an answer with what was planted.
-func check(answer []byte, truth map[string]string) (string, error) {
+// check compares an answer with what was planted, finding by finding: it may be
+// large, and what this process holds counts as memory of those it starts.
+func check(answer string, truth map[string]string) (string, error) {
 	if truth == nil {
 		return "-", nil
 	}
-	var doc struct {
-		Findings []struct {
-			Subject struct{ Kind, ID string }
-			Verdict string
+	f, err := os.Open(answer)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // it was read
+	d := json.NewDecoder(f)
+	for t := json.Token(nil); t != "findings"; {
+		if t, err = d.Token(); err != nil {
+			return "", err
 		}
 	}
-	if err := json.Unmarshal(answer, &doc); err != nil {
+	if _, err := d.Token(); err != nil { // the bracket that opens them
 		return "", err
 	}
 	order := []string{"exposed", "pulled", "possible", "unknown", "clear"}
 	n := 0
-	for _, f := range doc.Findings {
+	for d.More() {
+		var f struct {
+			Subject struct{ Kind, ID string }
+			Verdict string
+		}
+		if err := d.Decode(&f); err != nil {
+			return "", err
+		}
 		if want, planted := truth[f.Subject.Kind+":"+f.Subject.ID]; planted && slices.Index(order, f.Verdict) <= slices.Index(order, want) {
 			n++
 		}
