@@ -38,9 +38,10 @@ func (db *DB) factsOfSubjects(subjects []Subject, where string, yield func(Fact)
 		for _, s := range part {
 			args = append(args, string(s.Kind), s.ID)
 		}
-		if err := db.facts(yield, "SELECT "+factColumns+" FROM (VALUES (?,?)"+strings.Repeat(",(?,?)", len(part)-1)+`) v
-			CROSS JOIN subject w ON w.kind=v.column1 AND w.name=v.column2 CROSS JOIN event e ON e.subject=w.id
-			JOIN bundle_item b ON b.bundle=e.bundle`+factJoins+"WHERE "+where+" ORDER BY e.id, i.id", args...); err != nil {
+		// Without the index, while a new case is loaded, this is one scan for all of them.
+		if err := db.facts(yield, "SELECT "+factColumns+" FROM event e CROSS JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
+			"WHERE e.id IN (SELECT e.id FROM event e WHERE "+where+" AND e.subject IN (SELECT w.id FROM (VALUES (?,?)"+strings.Repeat(",(?,?)", len(part)-1)+
+			") v CROSS JOIN subject w ON w.kind=v.column1 AND w.name=v.column2)) ORDER BY e.id, i.id", args...); err != nil {
 			return err
 		}
 	}
