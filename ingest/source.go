@@ -321,8 +321,14 @@ func (s *source) document(f *evidence.Format, h *evidence.Head, d *decoded, l *l
 	}
 	sum := sha256.Sum256(data)
 	doc := &evidence.Doc{Head: *h, Data: data, SHA256: "sha256:" + hex.EncodeToString(sum[:])}
-	doc.Page = s.from.collected != nil && s.from.collected.Reading == timeline.PageOf
-	if s.from.collected != nil && s.from.collected.Kind == workflowKind {
+	from := s.from.collected
+	if from != nil {
+		doc.Page = from.Reading == timeline.PageOf
+		if h.Path == from.URL { // not a member of it
+			doc.Asked = from.At
+		}
+	}
+	if from != nil && from.Kind == workflowKind {
 		if err := s.workflow(doc); err != nil {
 			return err
 		}

@@ -36,7 +36,8 @@ var layers = map[string][]string{
 	"cmd":             {"timeline", "ingest", "ingest/...", "matchers", "reports", "testdata/..."},
 
 	// Each collector is a package of its own, with the client library it needs.
-	"ingest/collect/github": {"timeline", "ingest/collect"},
+	"ingest/collect/github":   {"timeline", "ingest/collect"},
+	"ingest/collect/registry": {"timeline", "ingest/collect"},
 }
 
 // owners are heavy dependencies, each imported by one package alone, and which

@@ -38,7 +38,7 @@ nothing that the case has. Exit code 3: something could not be had, or not read.
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	for _, service := range []*cobra.Command{a.collectGitHub()} {
+	for _, service := range []*cobra.Command{a.collectGitHub(), a.collectRegistry()} {
 		service.Args = usageOf(service.Args)
 		c.AddCommand(service)
 	}
@@ -51,6 +51,7 @@ type collecting struct {
 	sinceLast, dryRun  bool
 	tokenFile          string
 	parallel           int
+	now                bool // there is no window: what the service holds now
 }
 
 func (f *collecting) flags(c *cobra.Command) {
@@ -58,6 +59,11 @@ func (f *collecting) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.to, "to", "", "end of the window (default: now)")
 	c.Flags().StringVar(&f.incident, "incident", "", "the window of an incident in place of --from and --to")
 	c.Flags().BoolVar(&f.sinceLast, "since-last", false, "from where the last collection of the same ended, to now; the first time from --from, else a day ago")
+	f.access(c)
+}
+
+// access are the flags of a collector that takes what there is now.
+func (f *collecting) access(c *cobra.Command) {
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say how many calls it takes; the case is not touched")
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the token, readable by you alone")
 	c.Flags().IntVar(&f.parallel, "parallel", 8, "requests at once")
@@ -72,6 +78,10 @@ const settle = 10 * time.Minute
 func (a *app) window(f *collecting, last *timeline.Collection, now time.Time) (timeline.Span, error) {
 	given := f.from != "" || f.to != ""
 	switch {
+	case f.now && last != nil && last.State == timeline.CollectionOpen:
+		return last.Span, nil
+	case f.now:
+		return timeline.Span{From: now.UnixNano(), To: now.UnixNano()}, nil
 	case f.incident != "" && (given || f.sinceLast), f.sinceLast && f.to != "":
 		return timeline.Span{}, usage("the window is one of --from and --to, --incident, --since-last")
 	case f.incident != "":
@@ -137,6 +147,7 @@ func (a *app) incidentWindow(name string) (timeline.Span, error) {
 type service struct {
 	opt    collect.Options // but for window, token and record
 	tokens collect.Places
+	public bool // it answers also without a token
 	run    func(ctx context.Context, s *collect.Session) error
 	plan   func(ctx context.Context, s *collect.Session) (string, error) // of a dry run
 }
@@ -146,12 +157,12 @@ func (a *app) collect(c *cobra.Command, f *collecting, sv service) error {
 	ctx := c.Context()
 	opt := sv.opt
 	opt.Command, opt.Program, opt.Parallel = a.commandLine(), version, f.parallel
-	opt.Say = func(text string) { fmt.Fprintln(a.err, "pulltrail: "+reports.Text(text)) }
+	opt.Say = a.tell
 	var err error
 	if opt.Token, err = sv.tokens.Find(ctx); err != nil {
 		return err
 	}
-	if opt.Token.IsZero() {
+	if opt.Token.IsZero() && !sv.public {
 		return fmt.Errorf("no token for %s: it is looked for in %s", opt.Base, sv.tokens)
 	}
 	if f.dryRun {
@@ -255,6 +266,9 @@ func (p *progress) watch(s *collect.Session) (stop func()) {
 		p.clear()
 	}
 }
+
+// tell says something to people, beside the output.
+func (a *app) tell(text string) { fmt.Fprintln(a.err, "pulltrail: "+reports.Text(text)) }
 
 // left says how many calls were made, and how many are left.
 func left(st collect.Stats) string {

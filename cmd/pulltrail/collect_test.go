@@ -103,6 +103,8 @@ func TestWindow(t *testing.T) {
 		{collecting{sinceLast: true}, last(timeline.CollectionPartial), "2026-11-02T10:50:00Z/2026-11-02T12:00:00Z"},
 		{collecting{sinceLast: true}, last(timeline.CollectionOpen), "2026-11-02T10:00:00Z/2026-11-02T11:00:00Z"},
 		{collecting{from: "2026-11-02T10:00:00Z"}, last(timeline.CollectionOpen), "2026-11-02T10:00:00Z/2026-11-02T11:00:00Z"},
+		{collecting{now: true}, last(timeline.CollectionDone), "2026-11-02T12:00:00Z"},
+		{collecting{now: true}, last(timeline.CollectionOpen), "2026-11-02T10:00:00Z/2026-11-02T11:00:00Z"},
 		{collecting{}, nil, ""},
 		{collecting{from: "yesterday"}, nil, ""},
 		{collecting{from: "2026-10-22", to: "2026-10-21"}, nil, ""},

@@ -38,10 +38,11 @@ type Options struct {
 	// Limited tells from a refusal, and the beginning of its body, that it ends by
 	// itself, and when; nil: RateLimit, which knows Retry-After and X-RateLimit-*.
 	Limited func(r *http.Response, body []byte, now time.Time) (until time.Time, hit bool)
+	Denies  bool                                             // HTTP 401 refuses one request, not the token
 	Say     func(text string)                                // waits and retries, for people; nil: nobody is told
 	Sleep   func(ctx context.Context, until time.Time) error // nil: waits
 	Now     func() time.Time                                 // nil: the clock
-	Dial    http.RoundTripper                                // nil: the network
+	Dial    http.RoundTripper                                // nil: Network
 
 	Parallel  int // requests at once; 0: 8
 	PerMinute int // requests in a minute; 0: no limit of our own
@@ -107,7 +108,7 @@ func Begin(db *timeline.DB, opt Options) (*Session, error) {
 		opt.Now = time.Now
 	}
 	if opt.Dial == nil {
-		opt.Dial = network()
+		opt.Dial = Network()
 	}
 	s := &Session{db: db, opt: opt, base: base, slots: make(chan struct{}, opt.Parallel)}
 	s.gate = gate{left: -1, every: every(opt.PerMinute)}

@@ -19,9 +19,9 @@ import (
 // idle is how long an answer may bring nothing.
 const idle = 2 * time.Minute
 
-// network is what requests go through: certificates are checked, a proxy of the
+// Network is what requests go through: certificates are checked, a proxy of the
 // environment is used, no redirect is followed.
-func network() http.RoundTripper {
+func Network() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 32
 	return t
@@ -51,7 +51,10 @@ func (s *Session) once(r *http.Request, body []byte, row *timeline.Inquiry, want
 	}
 	s.count(func(st *Stats) { st.Calls++ })
 	resp, err := s.opt.Dial.RoundTrip(req)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrToken):
+		return nil, fmt.Errorf("%s: %w", row.URL, err)
+	case err != nil:
 		return nil, &retry{why: watch.why(err)}
 	}
 	defer resp.Body.Close()
@@ -77,6 +80,8 @@ func (s *Session) refused(resp *http.Response, row *timeline.Inquiry, want Want)
 		return nil, &retry{why: row.Detail, status: resp.StatusCode, limited: true}
 	}
 	switch {
+	case resp.StatusCode == http.StatusUnauthorized && s.opt.Denies:
+		return s.refuse(row, timeline.Denied, want)
 	case resp.StatusCode == http.StatusUnauthorized:
 		return nil, fmt.Errorf("%s: %w", row.URL, ErrToken)
 	case resp.StatusCode == http.StatusForbidden, resp.StatusCode == http.StatusUnavailableForLegalReasons:
@@ -247,6 +252,10 @@ func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Inqui
 		return nil, &retry{why: "the answer broke off after " + fmt.Sprint(n) + " bytes: " + watch.why(err), status: row.Status}
 	case n > most:
 		row.Detail = fmt.Sprintf("the answer has more than %d MiB", most>>20)
+		return s.refuse(row, timeline.Failed, want)
+	}
+	if want.SHA256 != "" && sum != want.SHA256 {
+		row.Detail = "its bytes are others than its digest says: they have sha256:" + sum
 		return s.refuse(row, timeline.Failed, want)
 	}
 	if in.end != nil {

@@ -36,6 +36,11 @@ type Places struct {
 	File   string   // --token-file; readable by its owner alone
 	Env    []string // names of variables
 	Helper []string // the tool's own login helper, which prints it: gh auth token
+
+	// Login reads the tool's own login where that takes more than a helper, "" for
+	// none; Where says of which, for people.
+	Login func(ctx context.Context) (string, error)
+	Where string
 }
 
 // helperPatience is how long a login helper may take.
@@ -50,6 +55,13 @@ func (p Places) Find(ctx context.Context) (Token, error) {
 		if v := strings.TrimSpace(os.Getenv(name)); v != "" {
 			return token(v, "$"+name)
 		}
+	}
+	if p.Login != nil {
+		v, err := p.Login(ctx)
+		if v == "" || err != nil {
+			return Token{}, err
+		}
+		return token(v, p.Where)
 	}
 	if len(p.Helper) == 0 {
 		return Token{}, nil
@@ -72,6 +84,9 @@ func (p Places) String() string {
 	words = append(words, "--token-file FILE")
 	if len(p.Helper) > 0 {
 		words = append(words, "'"+strings.Join(p.Helper, " ")+"'")
+	}
+	if p.Where != "" {
+		words = append(words, p.Where)
 	}
 	return strings.Join(words, ", ")
 }

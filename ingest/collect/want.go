@@ -29,6 +29,7 @@ type Want struct {
 	Signed  bool             // the service answers with a signed address on another host, which gets no token
 	Raw     bool             // the answer is a file as it is, whatever its type says
 	Zip     bool             // the answer is an archive: it must end like one
+	SHA256  string           // hex: what the bytes must have, where their address says it
 	Most    int64            // bytes; 0: maxAnswer, for Signed maxDownload
 	NoGap   []timeline.Reply // refusals that are no gap: something else is asked for in its place, or not everybody may
 	Detail  string           // what a gap says beside the status

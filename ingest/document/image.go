@@ -1,7 +1,9 @@
 package document
 
 import (
+	"net/url"
 	"strings"
+	"time"
 
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
@@ -99,6 +101,8 @@ func readImageIndex(d *evidence.Doc, o *evidence.Out) error {
 	all, err := documents(d)
 	o.Seen("")
 	for _, v := range all {
+		at(d, o, v.get("schemaVersion"))
+		tagged(d, o)
 		for m := range v.get("manifests").elements() {
 			if m.get("annotations", "vnd.docker.reference.type").kind() != 0 {
 				continue // an attestation: no image
@@ -128,11 +132,33 @@ func readImageManifest(d *evidence.Doc, o *evidence.Out) error {
 	for _, v := range all {
 		config := v.get("config", "digest")
 		at(d, o, config)
+		tagged(d, o)
 		if digest := timeline.SHA256(config.text()); digest != "" && isImageMedia(v.get("config", "mediaType").text()) {
 			o.Link(timeline.Holds, d.SHA256, digest)
 		}
 	}
 	return err
+}
+
+// tagged records what a registry's tag named when a collector asked for it: the
+// address says the tag, and the bytes are what has the digest.
+//
+//	https://registry.acme.example/v2/acme/api/manifests/1.4
+//
+// https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests
+func tagged(d *evidence.Doc, o *evidence.Out) {
+	u, err := url.Parse(d.Path)
+	if d.Asked == 0 || err != nil || !strings.HasPrefix(u.Path, "/v2/") {
+		return
+	}
+	repository, tag, ok := strings.Cut(strings.TrimPrefix(u.Path, "/v2/"), "/manifests/")
+	if !ok || strings.Contains(tag, ":") {
+		return // a digest
+	}
+	if image := timeline.NormalizeImage(u.Host + "/" + repository + ":" + tag); image != "" {
+		o.ByPath()
+		o.LinkOver(timeline.At(time.Unix(0, d.Asked).UTC(), ""), timeline.Names, image, d.SHA256)
+	}
 }
 
 // isImageMedia tells an image's config from that of a chart or another

@@ -162,6 +162,7 @@ type Doc struct {
 	Head
 	Data   []byte // all of it, decoded to UTF-8
 	SHA256 string // "sha256:…" of Data
+	Asked  int64  // ns: when a collector got it from the address that Path is; 0: none did
 	Page   bool   // a collector fetched it as one of several pages, and knows whether it has all of them
 
 	// Of a workflow file that a collector fetched: the jobs that ran, and the

@@ -288,6 +288,10 @@ func (o *Out) LinkOver(span timeline.Span, r timeline.Relation, from, to string)
 	o.flush(flushRows)
 }
 
+// ByPath says that what the source proves depends on its path: the same bytes
+// at another one are another source.
+func (o *Out) ByPath() { o.unnamed = true }
+
 // Hold records the names of secrets that the subject of the current line
 // holds. Values are never passed.
 func (o *Out) Hold(names ...string) {
