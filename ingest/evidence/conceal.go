@@ -107,6 +107,9 @@ func concealArtifact(a string) string {
 	}
 	var kept string
 	if name, ok := strings.CutPrefix(a, "secret:"); ok { // a name may hold blanks, and what it says of itself is no value
+		if strings.Contains(name, "://") {
+			return "secret:" + Redact(name)
+		}
 		return "secret:" + redactAll(name, func(s string) suspicion { return suspect(s) &^ (suspectField | suspectArgs) })
 	}
 	if strings.HasPrefix(a, "url:") || strings.HasPrefix(a, "file:") || strings.IndexByte(a, ' ') >= 0 || strings.Contains(a, "%20") {

@@ -51,6 +51,10 @@ var authHeader = regexp.MustCompile(`(?i)\b(bearer|basic) [A-Za-z0-9+/=._~-]{8,}
 // userInfo is the password part of a URL: to the last "@" before the path.
 var userInfo = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://[^/\s:@]*:)[^/\s]+@`)
 
+// userless is a URL with a password and no user, of which what stands behind the
+// password may have been cut off: redis://:hunter2
+var userless = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://:)[^/\s@]{6,}`)
+
 // tokenUser is a URL with a token in place of the user.
 var tokenUser = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://)[^/\s:@]{16,}((?::\[redacted\])?@)`)
 
@@ -107,6 +111,9 @@ func redact(s string, of suspicion) string {
 	}
 	if strings.Contains(s, "@") {
 		s = redactUsers(s)
+	}
+	if strings.Contains(s, "://:") {
+		s = userless.ReplaceAllString(s, "${1}"+hidden)
 	}
 	if of&suspectHeader != 0 {
 		s = authHeader.ReplaceAllString(s, "$1 "+hidden)

@@ -50,6 +50,8 @@ func harmless(s string) bool {
 			if i+2 >= len(s) || s[i+1] != 'x' || s[i+2] != '2' {
 				return false
 			}
+		case c == ':' && strings.HasPrefix(s[i:], "://:"): // a password without a user
+			return false
 		default:
 			if mentioned(s, i, 0) != 0 {
 				return false
