@@ -37,6 +37,7 @@ var layers = map[string][]string{
 
 	// Each collector is a package of its own, with the client library it needs.
 	"ingest/collect/github":   {"timeline", "ingest/collect"},
+	"ingest/collect/gitlab":   {"timeline", "ingest/collect"},
 	"ingest/collect/registry": {"timeline", "ingest/collect"},
 }
 

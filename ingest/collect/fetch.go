@@ -218,6 +218,9 @@ func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Inquiry,
 		}
 	}
 	in := &intake{r: io.LimitReader(watch.reader(resp.Body), most+1)}
+	if want.Keep != nil {
+		return s.keepPart(in, most, watch, row, want, kept)
+	}
 	if strings.Contains(resp.Header.Get("Content-Type"), "json") && most <= maxAnswer && !want.Raw {
 		in.text = &bytes.Buffer{}
 	}
@@ -225,6 +228,24 @@ func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Inquiry,
 		in.end = &zipEnd{}
 	}
 	return s.keep(in, most, watch, row, want, kept)
+}
+
+// keepPart writes what the case may hold of an answer.
+func (s *Session) keepPart(in *intake, most int64, watch *watch, row *timeline.Inquiry, want Want, leads http.Header) (*Answer, error) {
+	body, err := io.ReadAll(in.r)
+	if err != nil {
+		return nil, &retry{why: "the answer broke off: " + watch.why(err), status: row.Status}
+	}
+	if !json.Valid(body) {
+		return nil, &retry{why: "it is no whole JSON", status: row.Status}
+	}
+	part, err := want.Keep(body)
+	if err != nil {
+		row.Detail = "the answer is not what was asked for" // the error may show a part of it
+		return s.refuse(row, timeline.Failed, want)
+	}
+	text := bytes.NewBuffer(nil)
+	return s.keep(&intake{r: bytes.NewReader(part), text: text}, most, watch, row, want, leads)
 }
 
 // keep writes what comes in into the case.

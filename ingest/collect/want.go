@@ -33,6 +33,10 @@ type Want struct {
 	Most    int64            // bytes; 0: maxAnswer, for Signed maxDownload
 	NoGap   []timeline.Reply // refusals that are no gap: something else is asked for in its place, or not everybody may
 	Detail  string           // what a gap says beside the status
+
+	// Keep takes out of an answer what the case may hold, where it comes with values
+	// of secrets; nil: all of it. What it refuses is a gap.
+	Keep func(body []byte) ([]byte, error)
 }
 
 // Lasting is the version of what never changes.

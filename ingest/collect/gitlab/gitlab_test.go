@@ -1,0 +1,242 @@
+package gitlab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pulltrail/ingest"
+	"pulltrail/ingest/collect"
+	"pulltrail/testdata/services"
+	"pulltrail/timeline"
+)
+
+const token = "glpat-EXAMPLEexample012345"
+
+var (
+	begin = time.Date(2026, 10, 21, 11, 39, 0, 0, time.UTC)
+	end   = time.Date(2026, 10, 21, 14, 20, 0, 0, time.UTC)
+)
+
+// world is a stand-in with a case beside it, and a clock that waits in no time.
+type world struct {
+	t   *testing.T
+	g   *services.GitLab
+	db  *timeline.DB
+	now time.Time
+}
+
+func newWorld(t *testing.T, g *services.GitLab) *world {
+	t.Helper()
+	g.Token = token
+	g.Start()
+	t.Cleanup(g.Close)
+	db, err := timeline.Create(filepath.Join(t.TempDir(), "case"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return &world{t: t, g: g, db: db, now: end.Add(time.Hour)}
+}
+
+// collect does a collection and reads it.
+func (w *world) collect(with string, words ...string) (collect.Stats, ingest.Result, error) {
+	w.t.Helper()
+	opt := Options{Words: words}
+	file := filepath.Join(w.t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(with), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	api := w.g.API.URL + "/api/v4"
+	o := Connect(api)
+	var err error
+	if o.Token, err = Tokens(api, file).Find(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	o.Target, o.Command, o.Program = opt.Target(api), "pulltrail collect gitlab", "test"
+	o.Window = timeline.Span{From: begin.UnixNano(), To: end.UnixNano()}
+	o.Parallel = 1
+	o.Now = func() time.Time { return w.now }
+	o.Sleep = func(ctx context.Context, until time.Time) error {
+		if until.After(w.now) {
+			w.now = until
+		}
+		return ctx.Err()
+	}
+	s, err := collect.Begin(w.db, o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := s.Finish(Collect(context.Background(), s, opt)); err != nil {
+		return s.Stats(), ingest.Result{}, err
+	}
+	res, err := ingest.Collected(context.Background(), w.db, ingest.Options{Parser: "test", Command: "test"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s.Stats(), res, nil
+}
+
+func (w *world) dump() string {
+	w.t.Helper()
+	var b strings.Builder
+	if err := w.db.Dump(&b); err != nil {
+		w.t.Fatal(err)
+	}
+	return b.String()
+}
+
+// secrets fails when a host saw what is not for it, or the case holds a value.
+func (w *world) secrets() (store int) {
+	w.t.Helper()
+	for _, seen := range w.g.Requests() {
+		if seen.Host == "store" {
+			store++
+		}
+		if strings.Contains(seen.URL, token) || seen.Host == "store" && strings.Contains(fmt.Sprint(seen.Header), "EXAMPLE") {
+			w.t.Errorf("the token is in %s %s", seen.URL, seen.Header)
+		}
+	}
+	requests, err := w.db.Ledger()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	text := w.dump()
+	for _, r := range requests {
+		if r.Reply != timeline.Obtained {
+			continue
+		}
+		in, err := w.db.OpenKept(r.SHA256)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		data, err := io.ReadAll(in)
+		in.Close()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		text += string(data)
+	}
+	if strings.Contains(text, "s3cr3t") || strings.Contains(text, token) {
+		w.t.Errorf("a secret is in the case:\n%s", text)
+	}
+	return store
+}
+
+// trace is what a job printed.
+func trace(at time.Time, line string) string {
+	var b strings.Builder
+	for i, text := range []string{"Running with gitlab-runner 18.5.0 (bda84871)", line, "Job succeeded"} {
+		fmt.Fprintf(&b, "%s 00O %s\n", at.Add(time.Duration(i)*time.Second).Format("2006-01-02T15:04:05.000000Z"), text)
+	}
+	return b.String()
+}
+
+func ran(id int64, at time.Time, line string) *services.GitLabJob {
+	return &services.GitLabJob{ID: id, Created: at, Started: at, Finished: at.Add(time.Minute), Trace: trace(at, line)}
+}
+
+// small is a group with a job of each kind.
+func small() *services.GitLab {
+	in := begin.Add(time.Hour)
+	long := ran(91, begin.Add(-2*time.Hour), "Successfully installed idna-3.10") // it began before the window
+	long.Finished = in
+	stored := ran(93, in, "Successfully installed litellm-1.107.0")
+	stored.Stored = true
+	return &services.GitLab{Group: "acme", PerPage: 2, Projects: []*services.GitLabProject{
+		{ID: 7, Path: "acme/api", Variables: []map[string]any{
+			{"variable_type": "env_var", "key": "PYPI_TOKEN", "value": "s3cr3t-value", "protected": true, "masked": true, "environment_scope": "*", "description": "s3cr3t too"},
+			{"variable_type": "env_var", "key": "LOG_LEVEL", "value": "debug", "protected": false, "masked": false, "environment_scope": "*"},
+		}, Jobs: []*services.GitLabJob{
+			ran(95, end.Add(time.Hour), "Successfully installed late-1.0"),
+			{ID: 94, Created: in}, // it was never started
+			stored,
+			ran(92, in, "Successfully installed certifi-2026.1.1"),
+			long,
+			ran(90, begin.Add(-40*24*time.Hour), "Successfully installed early-1.0"),
+			ran(89, begin.Add(-41*24*time.Hour), "Successfully installed early-1.0"),
+			ran(88, begin.Add(-42*24*time.Hour), "Successfully installed early-1.0"),
+		}},
+		{ID: 8, Path: "acme/team/web"},
+	}}
+}
+
+func TestCollect(t *testing.T) {
+	g := small()
+	g.Busy = 1
+	w := newWorld(t, g)
+	stats, res, err := w.collect(token, "acme")
+	if err != nil || stats.Gaps != 0 || !res.Complete() {
+		t.Fatalf("%v, %+v, %+v", err, stats, res)
+	}
+	// One that was answered with 429; projects and variables of the group; of the
+	// first project three pages of jobs, and none after the one that is too old; a
+	// page of jobs of the other; variables and images of both; three traces.
+	if stats.Calls != 1+2+3+1+4+3 || stats.Downloads != 1 || w.secrets() != 1 {
+		t.Errorf("%d calls, %d downloads, want 14 and 1", stats.Calls, stats.Downloads)
+	}
+	dump := w.dump()
+	for _, want := range []string{
+		"install job:gitlab:acme/api/jobs/93 pkg:pypi/litellm@1.107.0", "install job:gitlab:acme/api/jobs/91 pkg:pypi/idna@3.10",
+		"covers job:gitlab:acme/api/jobs/92", "secret:PYPI_TOKEN", "secret:GROUP_TOKEN",
+	} {
+		if !strings.Contains(dump, want) {
+			t.Errorf("no %q in\n%s", want, dump)
+		}
+	}
+	for _, not := range []string{"late", "early", "LOG_LEVEL"} {
+		if strings.Contains(dump, not) {
+			t.Errorf("%q in\n%s", not, dump)
+		}
+	}
+	// Again, only lists are asked for.
+	stats, res, err = w.collect(token, "acme")
+	if err != nil || stats.Calls != 2+3+1+4 || stats.Downloads != 0 || len(res.Files) != 0 {
+		t.Errorf("again: %v, %+v, %d sources", err, stats, len(res.Files))
+	}
+}
+
+// TestRefused checks that each refusal is a gap of its own kind and subject, and
+// takes a project alone.
+func TestRefused(t *testing.T) {
+	g := small()
+	jobs := g.Projects[0].Jobs
+	jobs[2].Gone, jobs[3].Gone, jobs[4].Gone = http.StatusForbidden, http.StatusNotFound, http.StatusGone
+	w := newWorld(t, g)
+	stats, _, err := w.collect(token, "acme/api", "acme/none")
+	if err != nil || stats.Gaps != 4 {
+		t.Errorf("%v, %+v: want 3 traces and a project not had", err, stats)
+	}
+	w.secrets()
+	all, err := w.db.Expectations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, x := range all {
+		got[x.Subject.ID] = x.Reason
+	}
+	for id, want := range map[string]string{"93": "denied", "92": "absent", "91": "expired"} {
+		if got["gitlab:acme/api/jobs/"+id] != want {
+			t.Errorf("job %s: got %q, want %s", id, got["gitlab:acme/api/jobs/"+id], want)
+		}
+	}
+	if _, _, err := w.collect("wrong", "acme"); !errors.Is(err, collect.ErrToken) {
+		t.Errorf("wrong token: %v", err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for word, ok := range map[string]bool{"acme": true, "acme/team/web": true, "": false, "acme/../x": false, "/acme": false, "acme?x": false, "acme/": false, "..": false} {
+		if err := new(Options).Parse(word); (err == nil) != ok {
+			t.Errorf("%q: %v", word, err)
+		}
+	}
+}
