@@ -18,7 +18,9 @@ import (
 var templates embed.FS
 
 // Names lists the reports.
-func Names() []string { return []string{"responder", "rotation", "customer", "questionnaire"} }
+func Names() []string {
+	return []string{"responder", "rotation", "customer", "questionnaire", "manifest"}
+}
 
 // Forms lists the file endings that a report can be written as.
 func Forms() []string { return []string{"html", "md", "csv", "json"} }

@@ -171,7 +171,7 @@ func (q *questions) layer(name matchers.LayerName) {
 		say("retention", func(y matchers.Layer) string { return y.Retention })
 		say("vendors with access", func(y matchers.Layer) string { return strings.Join(y.Vendors, "; ") })
 	}
-	say("region", func(y matchers.Layer) string { return cmp.Or(y.Region, q.tenant.Region) })
+	say("region", func(y matchers.Layer) string { return y.Region })
 	say("what the customer is told", func(y matchers.Layer) string { return y.Told })
 	confirm := slices.Concat(own.Confirm, all.Confirm)
 	for _, what := range confirm {

@@ -188,6 +188,8 @@ func renderCase(t *testing.T, name, form string, c *reports.Case) string {
 	switch name {
 	case "rotation":
 		err = reports.RotationReport(&b, form, c.Result, c.Rows, asOf)
+	case "manifest":
+		err = reports.ManifestReport(&b, form, reports.NewManifest(c.Result.Sources, &timeline.Custody{Head: strings.Repeat("cd", 32)}, asOf))
 	case "questionnaire":
 		err = questionnaire(&b, form, c, c.Inventory[0].Customer)
 	case "customer":

@@ -247,6 +247,8 @@ type Custody struct {
 	Bad     *BadEntry // nil: the chain holds
 	Torn    int64     // bytes behind the last whole line
 
+	recorded map[Identity]int64 // sources → the entry that recorded each last; nil: not looked up yet
+
 	hashes []string // of the lines of Entries
 	end    mark
 	lines  int64
@@ -264,6 +266,33 @@ func ReadCustody(dir string) (*Custody, error) {
 	}
 	defer f.Close()
 	return readCustody(f, mark{})
+}
+
+// CustodyLog returns the bytes of the custody log of a case, empty when it has
+// none.
+func CustodyLog(dir string) ([]byte, error) {
+	b, err := os.ReadFile(filepath.Join(dir, custodyFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read custody log: %w", err)
+	}
+	return b, nil
+}
+
+// ParseCustody reads a whole custody log, wherever it is, and checks its chain.
+func ParseCustody(log []byte) (*Custody, error) { return readCustody(bytes.NewReader(log), mark{}) }
+
+// EntryOf is the number of the entry that recorded a source last, 0 when none
+// did.
+func (c *Custody) EntryOf(s *SourceInfo) int64 {
+	if c.recorded == nil {
+		c.recorded = map[Identity]int64{}
+		for _, e := range c.Entries {
+			if e.Action == ActIngest || e.Action == ActReplace {
+				c.recorded[identityOf(e.SHA256, e.Claim, e.Path)] = e.N
+			}
+		}
+	}
+	return c.recorded[identityOf(s.SHA256, s.Claim, s.Path)]
 }
 
 // readCustody reads a log, or the rest of one that begins after from.

@@ -38,6 +38,10 @@ func (a *app) reportCmd() *cobra.Command {
               it, its version or configuration with the date of the evidence, what
               the customer is told, what to confirm; subprocessors, and a paragraph
               for the agreement. For all, or for one --customer
+  manifest    every source with its hash, claim, parser, and the entry of the
+              custody log that recorded it. -o FILE.zip packs it with the log, the
+              findings and reports (--add FILE): 'pulltrail verify FILE.zip' checks
+              that without the case
 
 The ending of the file chooses the form: .html is one page that needs nothing
 else, .md Markdown, .csv a table, .json the data that the others are made of.
@@ -89,16 +93,27 @@ at --as-of is shown as stale:
 	c.Flags().StringVar(&opt.asOf, "as-of", "", "time to print as the report's own, RFC 3339")
 	c.Flags().StringVar(&opt.tenancy, "tenancy", "", "tenancy.yaml: what only people know (customer, questionnaire)")
 	c.Flags().StringVar(&opt.customer, "customer", "", "whom a questionnaire is for; without it, it names no customer")
+	c.Flags().StringArrayVar(&opt.add, "add", nil, "file to put into the bundle of report manifest -o FILE.zip, such as a report; again for more")
 	c.Flags().StringVar(&opt.phase, "phase", reports.Phases[0], "of the report to customers: "+strings.Join(reports.Phases, ", "))
 	return c
 }
 
 // reportOptions is what was asked of a report.
-type reportOptions struct{ incident, output, asOf, tenancy, phase, customer string }
+type reportOptions struct {
+	incident, output, asOf, tenancy, phase, customer string
+
+	add []string // files to put into a bundle
+}
 
 func (a *app) report(name string, opt reportOptions) error {
 	if name == "customer" {
 		return a.reportCustomers(opt)
+	}
+	if name == "manifest" && strings.HasSuffix(opt.output, ".zip") {
+		return a.reportBundle(opt)
+	}
+	if len(opt.add) > 0 {
+		return usage("--add is for report manifest -o FILE.zip")
 	}
 	output := opt.output
 	if output == "" {
@@ -116,9 +131,12 @@ func (a *app) report(name string, opt reportOptions) error {
 	}
 	var b bytes.Buffer
 	var err error
-	if name == "questionnaire" {
+	switch name {
+	case "questionnaire":
 		err = a.reportQuestionnaire(&b, form, opt)
-	} else {
+	case "manifest":
+		err = a.reportManifest(&b, form, opt)
+	default:
 		err = a.writeReport(&b, name, form, opt)
 	}
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 
 func (a *app) verifyCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:   "verify",
-		Short: "Hash the evidence again, check the custody log",
+		Use:   "verify [BUNDLE.zip [EVIDENCE...]]",
+		Short: "Hash the evidence again, check the custody log; or check a bundle without a case",
+		Args:  cobra.ArbitraryArgs,
 		Long: `Check the case without changing it:
 
   log        the chain of custody.jsonl: each line names the SHA-256 of the line
@@ -36,9 +37,18 @@ The log proves that nothing was changed since somebody wrote its head down: the
 SHA-256 that this prints. That the rows of the timeline are what the evidence
 says is shown by reading the evidence into a new case.
 
+With BUNDLE.zip, which 'pulltrail report manifest -o BUNDLE.zip' wrote, no case is
+needed. It is checked by itself: the hash of each member, the chain of the log,
+its head, and that the log records each source. Each file EVIDENCE has to be one
+of the sources. Compare the SHA-256 of the manifest that this prints with the one
+that the sender tells you another way.
+
 Exit code 0: all good; 3: something could not be checked, or a run was
 interrupted; 5: a hash or the chain does not hold.`,
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return a.verifyBundle(args[0], args[1:])
+			}
 			db, err := timeline.Open(a.caseDir)
 			if err != nil {
 				return err
@@ -48,25 +58,31 @@ interrupted; 5: a hash or the chain does not hold.`,
 			if err != nil {
 				return err
 			}
-			out := bufio.NewWriter(a.out)
-			if a.json {
-				err = a.verifyJSON(out, v)
-			} else {
-				verifyText(out, v)
-			}
-			if err := errors.Join(err, out.Flush()); err != nil {
-				return err
-			}
-			switch v.Worst() {
-			case timeline.Mismatch:
-				return exitError(exitMismatch)
-			case timeline.Unchecked:
-				return exitError(exitIncomplete)
-			case timeline.Good, timeline.Note:
-			}
-			return nil
+			return a.verified(v)
 		},
 	}
+}
+
+// verified prints what was found, and ends as it says.
+func (a *app) verified(v *timeline.Verification) error {
+	out := bufio.NewWriter(a.out)
+	var err error
+	if a.json {
+		err = a.verifyJSON(out, v)
+	} else {
+		verifyText(out, v)
+	}
+	if err := errors.Join(err, out.Flush()); err != nil {
+		return err
+	}
+	switch v.Worst() {
+	case timeline.Mismatch:
+		return exitError(exitMismatch)
+	case timeline.Unchecked:
+		return exitError(exitIncomplete)
+	case timeline.Good, timeline.Note:
+	}
+	return nil
 }
 
 func (a *app) verifyJSON(out io.Writer, v *timeline.Verification) error {
@@ -84,7 +100,7 @@ func (a *app) verifyJSON(out io.Writer, v *timeline.Verification) error {
 // as it was on a line of its own.
 func verifyText(out io.Writer, v *timeline.Verification) {
 	fmt.Fprintf(out, "custody log: %s, head %s\n\n", count(len(v.Custody.Entries), "entry"), orNone(v.Custody.Head))
-	for _, what := range []string{"log", "source", "kept", "original", "inventory"} {
+	for _, what := range []string{"member", "log", "source", "findings", "evidence", "kept", "original", "inventory"} {
 		var order []string
 		counts := map[string]int{}
 		for i := range v.Checks {
