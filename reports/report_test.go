@@ -153,7 +153,8 @@ func result(t *testing.T) (*matchers.Result, []matchers.Credential) {
 	}
 	hold := fact(t, timeline.Hold, job, "secret:NPM_TOKEN", "10:39:00", "10:39:00", "run.zip!0_build.txt:20")
 	return res, []matchers.Credential{
-		{ID: "c-000000000001", Name: "NPM_TOKEN", Class: "package-publish-token", Listed: true, Scope: "job", Why: "it reads .npmrc", Verdict: matchers.Exposed, Held: []matchers.Holding{{Subject: hold.Subject, Line: hold}}, By: []matchers.Exposer{exposer(0), exposer(1)}, Owners: []string{"web"},
+		{
+			ID: "c-000000000001", Name: "NPM_TOKEN", Class: "package-publish-token", Listed: true, Scope: "job", Why: "it reads .npmrc", Verdict: matchers.Exposed, Held: []matchers.Holding{{Subject: hold.Subject, Line: hold}}, By: []matchers.Exposer{exposer(0), exposer(1)}, Owners: []string{"web"},
 			Power: 4, PowerWhy: "it changes what others run", State: matchers.Verified, Because: "NPM_TOKEN in github:acme/web, made 2026-03-11T09:00:00Z",
 			Safe: matchers.SafeAfter{At: at(t, "10:45:00"), Because: "the last that could read it is the job"}, Made: at(t, "2026-03-11T09:00:00Z"), Used: at(t, "2026-03-11T10:00:00Z"),
 			Records: []matchers.Record{{
@@ -164,10 +165,12 @@ func result(t *testing.T) (*matchers.Result, []matchers.Credential) {
 			}},
 			Said: []timeline.Decision{{Act: timeline.Rotated, About: "NPM_TOKEN", At: at(t, "2026-03-11T09:00:00Z"), Who: "tom", Reason: "SEC-12"}},
 		},
-		{ID: "c-000000000002", Class: "process-environment", Listed: true, Scope: "host", Why: "it reads /proc", Cite: matchers.Cite{Disputed: true}, Verdict: matchers.Pulled, By: []matchers.Exposer{exposer(3)},
+		{
+			ID: "c-000000000002", Class: "process-environment", Listed: true, Scope: "host", Why: "it reads /proc", Cite: matchers.Cite{Disputed: true}, Verdict: matchers.Pulled, By: []matchers.Exposer{exposer(3)},
 			State: matchers.Open, Because: "nobody says that it was rotated", Safe: matchers.SafeAfter{Because: "nothing says when client:10.0.0.9 was stopped or rebuilt", Waiting: []timeline.Subject{{Kind: timeline.Client, ID: "10.0.0.9"}}},
 		},
-		{ID: "c-000000000003", Name: "SHOP_PEPPER", Class: "process-environment", Verdict: matchers.Possible, By: []matchers.Exposer{exposer(4)},
+		{
+			ID: "c-000000000003", Name: "SHOP_PEPPER", Class: "process-environment", Verdict: matchers.Possible, By: []matchers.Exposer{exposer(4)},
 			State: matchers.WaivedState, Because: "mia approved until 2026-04-01T00:00:00Z: it salts nothing any more",
 			Said: []timeline.Decision{{Act: timeline.Waived, About: "SHOP_PEPPER", Until: at(t, "2026-04-01T00:00:00Z"), Who: "mia", Reason: "it salts nothing any more"}},
 		},

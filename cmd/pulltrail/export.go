@@ -149,7 +149,7 @@ func (a *app) writeTo(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	defer os.Remove(f.Name()) // after the rename there is nothing
+	defer os.Remove(f.Name()) //nolint:errcheck // after the rename there is nothing
 	if err := write(f); err != nil {
 		f.Close()
 		return fmt.Errorf("export: %w", err)

@@ -44,7 +44,7 @@ read the old one was stopped or rebuilt: 'rotate stopped' says when that was.`,
 		verb.Args = usageOf(verb.Args)
 		c.AddCommand(verb)
 	}
-	c.Args = usageOf(func(c *cobra.Command, args []string) error { return unknownVerb(c, args) })
+	c.Args = usageOf(unknownVerb)
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	return c
 }

@@ -74,7 +74,7 @@ const minSecret = 16
 // their escapes are taken back.
 func hidesInQualifiers(purl string) bool {
 	_, qualifiers, ok := strings.Cut(purl, "?")
-	if !ok || strings.IndexAny(qualifiers, "%+") < 0 {
+	if !ok || !strings.ContainsAny(qualifiers, "%+") {
 		return false
 	}
 	plain, err := url.QueryUnescape(qualifiers)

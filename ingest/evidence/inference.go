@@ -83,13 +83,13 @@ func (s *EngineSettings) Set(key, value string) {
 	s.values[name] = value
 }
 
-// again records all that an engine says when it starts, whatever it said before.
+// Again records all that an engine says when it starts, whatever it said before.
 func (s *EngineSettings) Again(news *EngineSettings, engine string, o *Out) {
 	*s = EngineSettings{}
 	s.More(news, engine, o)
 }
 
-// more records what an engine says on the current line and has not said before:
+// More records what an engine says on the current line and has not said before:
 // each of its ranks, and each start-up line, says it again.
 func (s *EngineSettings) More(news *EngineSettings, engine string, o *Out) {
 	o.Seen("")
