@@ -12,6 +12,9 @@ GOLANGCI_LINT := bin/golangci-lint-2.15.0
 # SQLite is C.
 export CGO_ENABLED = 1
 
+# Servers of the system that tests start for themselves.
+SERVERS := $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),postgres)
+
 # How long each fuzz test of "make fuzz" runs.
 FUZZTIME ?= 5s
 
@@ -27,8 +30,9 @@ demo: all ## the whole job on built-in evidence, offline
 	bin/pulltrail demo
 
 test: need ## vet, and every test with the race detector
-	$(GO) vet $(PACKAGES)
-	$(GO) test -race -timeout 10m $(PACKAGES)
+	$(GO) vet -tags postgres $(PACKAGES)
+	$(GO) test -race -tags "$(SERVERS)" -timeout 10m $(PACKAGES)
+	@[ -n "$(SERVERS)" ] || echo "make: the tests that start a PostgreSQL of their own were left out: install postgresql (Debian: apt-get install postgresql); .ci/run does"
 
 drill: all ## plays the incident with pip, buildah, podman, skopeo, nginx and a registry, and asks who has it
 	$(GO) run ./testdata/drill -bin bin/pulltrail

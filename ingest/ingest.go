@@ -38,6 +38,7 @@ type Options struct {
 	Parser  string           // version of the program
 	Command string           // the command line, for the record
 	Stdin   io.Reader        // what '-' means
+	Called  string           // the path under which '-' is recorded; "": "-"
 	Workers int              // 0: one for each core
 	Keep    bool             // --keep: the bytes of each file stay in the case
 
@@ -249,6 +250,9 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 		info.Covers = g.opt.Covers.String()
 	}
 	info.Skew = g.opt.Skew.String()
+	if path == "-" && g.opt.Called != "" {
+		info.Path = g.opt.Called
+	}
 	var in io.Reader = g.opt.Stdin
 	var f *os.File
 	regular, size := false, int64(0)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pulltrail/ingest"
+	"pulltrail/ingest/evidence"
+	"pulltrail/ingest/proxydb"
 	"pulltrail/matchers"
 	"pulltrail/reports"
 	"pulltrail/timeline"
@@ -222,8 +225,13 @@ CircleCI, AWS credential reports, exports of a LiteLLM proxy, Kubernetes secrets
 
 in any order; only name is required. Times are RFC 3339 or days, state is active
 or inactive, holder is a KIND:ID. Import a list again after the rotation: the
-last one that was made counts.`,
-		Args: wants("FILE...", cobra.MinimumNArgs(1)),
+last one that was made counts.
+
+'rotate import postgres' asks the database of a LiteLLM proxy, whose address is
+in $PULLTRAIL_LITELLM_DSN (postgres://…) and is not kept. The session can only
+read, and asks for names and dates: no key, no hash, no value. A user that may
+read these columns alone is enough. What came is kept in the case.`,
+		Args: wants("FILE..., or postgres", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			opt := ingest.Options{Store: store, Parser: version, Command: r.commandLine(), Stdin: &stdin{ctx: c.Context(), r: r.in}}
 			if subject != "" {
@@ -232,12 +240,33 @@ last one that was made counts.`,
 					return usage("--subject: %v", err)
 				}
 			}
+			if len(args) == 1 && args[0] == "postgres" {
+				return r.importDatabase(c, opt)
+			}
 			return r.ingest(c, args, opt)
 		},
 	}
 	c.Flags().StringVar(&store, "store", "", "where the secrets of a list that does not say so are kept: github:OWNER/REPO, gitlab:GROUP/PROJECT, …")
 	c.Flags().StringVar(&subject, "subject", "", "whose secrets they are, KIND:ID, where the list does not say")
 	return c
+}
+
+// dsnEnv names the database of a LiteLLM proxy.
+const dsnEnv = "PULLTRAIL_LITELLM_DSN"
+
+// importDatabase asks the database of a proxy, and reads the answer as a file
+// that is kept.
+func (r *rotation) importDatabase(c *cobra.Command, opt ingest.Options) error {
+	dsn := os.Getenv(dsnEnv)
+	if dsn == "" {
+		return usage("set $%s to the address of the proxy's database, postgres://USER:PASSWORD@HOST:PORT/DATABASE", dsnEnv)
+	}
+	data, err := proxydb.Read(c.Context(), dsn)
+	if err != nil {
+		return errors.New(evidence.Redact(err.Error()))
+	}
+	opt.Stdin, opt.Called, opt.Keep, opt.Format = bytes.NewReader(data), "postgres", true, "litellm-database"
+	return r.ingest(c, []string{"-"}, opt)
 }
 
 // names finds the rows that words mean: a name, the id of a row, or the class

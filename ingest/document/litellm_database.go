@@ -28,7 +28,7 @@ var LiteLLMDatabase = evidence.Format{
 // readLiteLLMDatabase reads the export:
 //
 //	{"schema":"pulltrail.litellm-database/1","database":"litellm","taken":"2026-10-22T08:00:00Z",
-//	 "missing":[],"keys":[{"alias":"initech-prod","team":"chat","customer":"initech","created":"…"}],"credentials":[{"name":"openai-prod","provider":"openai","created":"…"}]}
+//	 "missing":[],"keys":[{"name":"initech-prod","team":"chat","customer":"initech","created":"…"}],"credentials":[{"name":"openai-prod","provider":"openai","created":"…"}]}
 func readLiteLLMDatabase(d *evidence.Doc, o *evidence.Out) error {
 	all, err := records(d)
 	o.Seen("")
@@ -69,7 +69,7 @@ func readLiteLLMDatabase(d *evidence.Doc, o *evidence.Out) error {
 
 func databaseRecord(v value) timeline.Credential {
 	c := timeline.Credential{
-		Name: firstText(v.get("alias").text(), v.get("name").text()), Provider: v.get("provider").text(), Owner: v.get("owner").text(), Team: v.get("team").text(),
+		Name: v.get("name").text(), Provider: v.get("provider").text(), Owner: v.get("owner").text(), Team: v.get("team").text(),
 		Customer: v.get("customer").text(), Created: jsonTime(v.get("created")), Updated: jsonTime(v.get("updated")), Used: jsonTime(v.get("used")),
 		Expires: jsonTime(v.get("expires")), State: timeline.Active,
 	}
