@@ -13,7 +13,7 @@ import (
 const maxPlaces = 4
 
 // RotationPlan prints a plan for a terminal: what to do first, then each
-// credential in the order to rotate it.
+// credential in the order to rotate it, under what it opens.
 func RotationPlan(w io.Writer, rot *Rotation, bold func(verdict, text string) string) error {
 	fmt.Fprintf(w, "%s: what to rotate\n", Text(rot.Incident.Title))
 	if len(rot.Incident.Order) > 0 {
@@ -22,12 +22,16 @@ func RotationPlan(w io.Writer, rot *Rotation, bold func(verdict, text string) st
 			fmt.Fprintf(w, "  %d. %s\n", i+1, Text(s.Step))
 		}
 	}
-	verdict := ""
+	verdict, power := "", 0
 	for i := range rot.Rows {
 		r := &rot.Rows[i]
 		if r.Verdict != verdict {
-			verdict = r.Verdict
+			verdict, power = r.Verdict, 0
 			fmt.Fprintf(w, "\nwithin reach of what is %s\n", bold(verdict, verdict))
+		}
+		if r.Power != power {
+			power = r.Power
+			fmt.Fprintf(w, "\n  %s\n", Text(r.PowerWhy))
 		}
 		planRow(w, i+1, r)
 	}
@@ -35,31 +39,34 @@ func RotationPlan(w io.Writer, rot *Rotation, bold func(verdict, text string) st
 }
 
 func planRow(w io.Writer, n int, r *RotationRow) {
-	fmt.Fprintf(w, "%4d  %s  %s  [%s]\n", n, Text(r.called()), Text(r.Class), r.Status)
+	of := r.Class
+	if len(r.Owners) > 0 {
+		of += ", owner " + strings.Join(r.Owners, ", ")
+	}
+	fmt.Fprintf(w, "%4d  %s  (%s)  %s\n", n, Text(r.called()), Text(of), r.Status)
 	line := func(what, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "      %-10s  %s\n", what, Text(text))
+			fmt.Fprintf(w, "      %s %s\n", what, Text(text))
 		}
 	}
-	line("why", r.Why)
-	line("opens", r.PowerWhy)
 	var held []string
 	for _, h := range r.Held {
 		held = append(held, h.Subject.String()+" ("+place(h.Line)+")")
 	}
 	line("held by", firstPlaces(held))
 	line("kept in", firstPlaces(keptIn(*r)))
-	var by []string
-	for _, e := range r.By {
-		by = append(by, e.Subject.String()+" ("+e.Verdict+")")
+	if len(held) == 0 {
+		var by []string
+		for _, e := range r.By {
+			by = append(by, e.Subject.String()+" ("+e.Verdict+")")
+		}
+		line("exposed by", firstPlaces(by))
 	}
-	line("exposed by", firstPlaces(by))
-	line("owner", strings.Join(r.Owners, ", "))
 	line("safe after", r.Safe.String())
 	line("made", r.aged())
 	line("last used", r.Used)
 	if r.Status != string(matchers.Open) {
-		line("state", r.Because)
+		line("it is "+r.Status+":", r.Because)
 	}
 }
 
