@@ -88,6 +88,8 @@ func recordKey(r *Record) string {
 func (c *Credential) shown(p *proof, said timeline.Decision, rotated bool) (State, string) {
 	known := c.Safe.At > 0
 	switch {
+	case known && c.ofJobs():
+		return Verified, "it is made for each job, and ended with the last one at " + timeline.FormatTime(c.Safe.At)
 	case known && len(p.burnt) == 0 && len(p.undated) == 0 && len(p.fresh)+len(p.retired) > 0 && c.lacks() == "":
 		return Verified, c.verified(p)
 	case known && len(p.burnt) > 0 && len(p.fresh) > 0:
@@ -119,6 +121,18 @@ func (c *Credential) shown(p *proof, said timeline.Decision, rotated bool) (Stat
 		return CannotVerify, fmt.Sprintf("%s; %s held it, and no list says of what it holds now", by, s)
 	}
 	return CannotVerify, by + "; lists have its name, and whose it is they do not say"
+}
+
+// jobTokens are made by the CI system for one job, and end with it.
+// https://docs.github.com/en/actions/concepts/security/github_token
+// https://docs.gitlab.com/ci/jobs/ci_job_token/
+var jobTokens = []string{"GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "CI_JOB_TOKEN", "CI_REGISTRY_PASSWORD", "CI_DEPENDENCY_PROXY_PASSWORD"}
+
+// ofJobs reports whether the credential is the token of jobs, and nobody else
+// holds one of its name.
+func (c *Credential) ofJobs() bool {
+	return slices.Contains(jobTokens, c.Name) && len(c.Held) > 0 && len(c.Records) == 0 &&
+		!slices.ContainsFunc(c.Held, func(h Holding) bool { return h.Subject.Kind != timeline.Job })
 }
 
 // lacks names a holder of which no list speaks, "" when lists speak of all.

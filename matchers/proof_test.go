@@ -74,6 +74,27 @@ func TestProof(t *testing.T) {
 	}
 }
 
+// TestJobToken tells the token of a job from a secret of that name elsewhere.
+func TestJobToken(t *testing.T) {
+	job, host := Holding{Subject: subjectOf(t, "job:gitlab:acme/api/jobs/1")}, Holding{Subject: subjectOf(t, "host:prod-3")}
+	for _, c := range []struct {
+		name string
+		held []Holding
+		safe int64
+		want State
+	}{
+		{"CI_JOB_TOKEN", []Holding{job}, 5, Verified},
+		{"CI_JOB_TOKEN", []Holding{job}, 0, Open},
+		{"CI_JOB_TOKEN", []Holding{job, host}, 5, Open},
+		{"DEPLOY_TOKEN", []Holding{job}, 5, Open},
+	} {
+		row := Credential{Name: c.name, Held: c.held, Safe: SafeAfter{At: c.safe}}
+		if row.prove(0); row.State != c.want {
+			t.Errorf("%s of %d: %s, want %s", c.name, len(c.held), row.State, c.want)
+		}
+	}
+}
+
 // decideAll adds what was said to a case.
 func decideAll(t *testing.T, db *timeline.DB, all ...timeline.Decision) {
 	t.Helper()
@@ -103,24 +124,24 @@ func TestSafeAfter(t *testing.T) {
 	if c := plan("OPENAI_API_KEY"); c.Safe.At != 0 || len(c.Safe.Waiting) != 2 || !strings.Contains(c.Safe.Because, "were stopped or rebuilt") {
 		t.Errorf("nothing is stated: %+v", c.Safe)
 	}
-	decideAll(t, db, timeline.Decision{Act: timeline.Stopped, About: "container:node-1/aaaaaaaaaaaa", At: 50, Who: "tom"})
+	decideAll(t, db, timeline.Decision{Act: timeline.Stopped, About: "container:node-1/aaaaaaaaaaaa", At: 5e9, Who: "tom"})
 	if c := plan("OPENAI_API_KEY"); c.Safe.At != 0 || len(c.Safe.Waiting) != 1 || c.Safe.Waiting[0].Kind != timeline.Host {
 		t.Errorf("the container alone: %+v", c.Safe)
 	}
 	decideAll(t, db,
-		timeline.Decision{Act: timeline.Stopped, About: "host:node-1", At: 70, Who: "tom"},
-		timeline.Decision{Act: timeline.Stopped, About: "host:node-1", At: 10, Who: "eve", Incident: "another"})
-	if c := plan("OPENAI_API_KEY"); c.Safe.At != 70 || !strings.Contains(c.Safe.Because, "host:node-1") {
+		timeline.Decision{Act: timeline.Stopped, About: "host:node-1", At: 7e9, Who: "tom"},
+		timeline.Decision{Act: timeline.Stopped, About: "host:node-1", At: 1e9, Who: "eve", Incident: "another"})
+	if c := plan("OPENAI_API_KEY"); c.Safe.At != 7e9 || !strings.Contains(c.Safe.Because, "host:node-1") {
 		t.Errorf("both: %+v", c.Safe)
 	}
 	// The evidence shows the release at work on the container later, and only
 	// the host was stopped after that.
-	res.Findings[0].Evidence = []Evidence{{Fact: timeline.Fact{Action: timeline.Run, Span: timeline.Span{From: 60, To: 60}}, Verdict: Exposed}}
+	res.Findings[0].Evidence = []Evidence{{Fact: timeline.Fact{Action: timeline.Run, Span: timeline.Span{From: 6e9, To: 6e9}}, Verdict: Exposed}}
 	if c := plan("OPENAI_API_KEY"); c.Safe.At != 0 {
 		t.Errorf("it ran again: %+v", c.Safe)
 	}
-	decideAll(t, db, timeline.Decision{Act: timeline.Stopped, About: "container:node-1/aaaaaaaaaaaa", At: 61, Who: "tom"})
-	if c := plan("OPENAI_API_KEY"); c.Safe.At != 70 {
+	decideAll(t, db, timeline.Decision{Act: timeline.Stopped, About: "container:node-1/aaaaaaaaaaaa", At: 61e8, Who: "tom"})
+	if c := plan("OPENAI_API_KEY"); c.Safe.At != 7e9 {
 		t.Errorf("stopped once more: %+v", c.Safe)
 	}
 }

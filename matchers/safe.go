@@ -37,6 +37,15 @@ func stops(db *timeline.DB, incident string, decisions []timeline.Decision) (map
 			ended[c.Subject] = stop{c.Span.To, "the job ended"}
 		}
 	}
+	expected, err := db.Expectations()
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range expected {
+		if x.Subject.Kind == timeline.Job && strings.Contains(x.Subject.ID, "/jobs/") && x.Span.To != timeline.Forever && x.Span.To > ended[x.Subject].at {
+			ended[x.Subject] = stop{x.Span.To, "a record says that the job ended"}
+		}
+	}
 	for _, d := range decisions {
 		s, err := timeline.ParseSubject(d.About)
 		if d.Act == timeline.Stopped && err == nil && (d.Incident == "" || d.Incident == incident) {
@@ -100,10 +109,18 @@ func (p *plan) safeAfter(c *Credential) {
 		}
 		c.Safe.Because += map[bool]string{true: " was stopped or rebuilt", false: " were stopped or rebuilt"}[n == 1]
 	case c.Safe.At > 0:
+		c.Safe.At = wholeSecond(c.Safe.At)
 		c.Safe.Because = fmt.Sprintf("the last that could read it is %s: %s", last.Subject, how)
 	default:
 		c.Safe.Because = "nothing that runs is known to have held it"
 	}
+}
+
+// wholeSecond is the end of the second that a time is in: lists know no finer
+// times.
+func wholeSecond(ns int64) int64 {
+	const second = 1_000_000_000
+	return (ns + second - 1) / second * second
 }
 
 // ranAgain reports whether the evidence of a finding shows the release at work

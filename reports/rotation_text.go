@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // maxPlaces is how many holders and lists of one credential the terminal names.
-const maxPlaces = 4
+const maxPlaces = 2
 
 // RotationPlan prints a plan for a terminal: what to do first, then each
 // credential in the order to rotate it, under what it opens.
@@ -62,7 +63,7 @@ func planRow(w io.Writer, n int, r *RotationRow) {
 		}
 		line("exposed by", firstPlaces(by))
 	}
-	line("safe after", r.Safe.String())
+	line("safe after", r.Safe.At)
 	line("made", r.aged())
 	line("last used", r.Used)
 	if r.Status != string(matchers.Open) {
@@ -121,9 +122,35 @@ func (rot *Rotation) ending(w io.Writer) error {
 			parts = append(parts, strconv.Itoa(n)+" "+string(s))
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%d credentials: %s.\n", len(rot.Rows), strings.Join(parts, ", "))
-	if err == nil && len(rot.Unknown) > 0 {
-		_, err = fmt.Fprintf(w, "%d subjects are unknown: what they held stands in no row.\n", len(rot.Unknown))
+	fmt.Fprintf(w, "\n%d in all: %s.\n", len(rot.Rows), strings.Join(parts, ", "))
+	if len(rot.Unknown) > 0 {
+		fmt.Fprintf(w, "%s unknown: what they held stands in no row.\n", map[bool]string{true: "1 subject is", false: strconv.Itoa(len(rot.Unknown)) + " subjects are"}[len(rot.Unknown) == 1])
 	}
+	return rot.waiting(w)
+}
+
+// waiting names those without whose end no new value is safe.
+func (rot *Rotation) waiting(w io.Writer) error {
+	rows := 0
+	var names []string
+	for i := range rot.Rows {
+		r := &rot.Rows[i]
+		if len(r.Safe.Waiting) > 0 {
+			rows++
+		}
+		for _, s := range r.Safe.Waiting {
+			if name := s.String(); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if rows == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		names[i] = Text(name)
+	}
+	_, err := fmt.Fprintf(w, "A new value is not safe yet for %d of them: nothing says when these were stopped or rebuilt,\n  %s\n'pulltrail rotate stopped SUBJECT --at TIME --by NAME' says so.\n", rows, strings.Join(names, "\n  "))
 	return err
 }

@@ -82,6 +82,7 @@ What to type next:
   pulltrail explain prod-3                    every line behind a verdict
   pulltrail explain prod-7                    why a moving tag is clear here
   pulltrail coverage litellm-1.107.0          what was not seen, and how to close it
+  pulltrail rotate status                     how far each credential has come
   pulltrail match pkg:pypi/lite-llm@1.107.0   a question of your own
 `, reports.Text(filepath.Join(dir, "responder.md")), code, reports.Text(dir), self)
 	return nil

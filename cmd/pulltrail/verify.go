@@ -100,7 +100,7 @@ func (a *app) verifyJSON(out io.Writer, v *timeline.Verification) error {
 // as it was on a line of its own.
 func verifyText(out io.Writer, v *timeline.Verification) {
 	fmt.Fprintf(out, "custody log: %s, head %s\n\n", count(len(v.Custody.Entries), "entry"), orNone(v.Custody.Head))
-	for _, what := range []string{"member", "log", "source", "findings", "evidence", "kept", "original", "inventory"} {
+	for _, what := range []string{"member", "log", "source", "decision", "findings", "evidence", "kept", "original", "inventory"} {
 		var order []string
 		counts := map[string]int{}
 		for i := range v.Checks {
