@@ -155,6 +155,7 @@ var Formats = []evidence.Format{
 	document.GitHubJobs,
 	document.GitHubWorkflow,
 	document.GitHubPackages,
+	document.CIConfig,
 	document.GitHubSecrets,
 	document.GitLabVariables,
 	document.CircleCISecrets,

@@ -37,6 +37,9 @@ func ciStore(store string) bool {
 // gatewayStore is the database of a gateway: one database holds every key.
 const gatewayStore = "litellm:"
 
+// ownStore is that of a list kept by hand which says no more than the name.
+const ownStore = "list:own"
+
 // keeps reports whether a store is one that the subject reads its secrets from.
 func keeps(store string, s timeline.Subject) bool {
 	switch {
@@ -63,6 +66,7 @@ func (p *plan) fromLists() {
 	for _, c := range newest(p.lists) {
 		by := p.could(&c, gateway)
 		class := cmp.Or(c.Class, classOf(c.Name, holderOf(&c)))
+		p.known(c, class)
 		var rows []*Credential
 		if len(by) > 0 {
 			row := p.row(c.Name, class, p.inc.covering(class, holderOf(&c)))
@@ -80,6 +84,24 @@ func (p *plan) fromLists() {
 	}
 }
 
+// known gives a row whose name does not say its class the one that a list
+// states.
+func (p *plan) known(c timeline.CredentialRow, class string) {
+	row := p.rows["\x00"+c.Name]
+	if row == nil || c.Class == "" || c.Class == row.Class {
+		return
+	}
+	if len(p.reach[c.Subject]) == 0 && c.Store != ownStore {
+		return // of which of that name it speaks is not known
+	}
+	delete(p.rows, "\x00"+c.Name)
+	p.rows[class+"\x00"+c.Name] = row
+	row.Class, row.order, row.Listed = class, len(p.inc.Rotation), false
+	row.Scope, row.Why, row.Cite = "", "", Cite{}
+	row.Power, row.PowerWhy = PowerOf(class)
+	p.row(c.Name, class, p.inc.covering(class, holderOf(&c)))
+}
+
 // attach gives a row the dates of a list.
 func (p *plan) attach(row *Credential, c timeline.CredentialRow, reached, same bool) {
 	r := Record{CredentialRow: c}
@@ -93,6 +115,8 @@ func (p *plan) attach(row *Credential, c timeline.CredentialRow, reached, same b
 		r.Link = "kept in " + c.Store
 	case len(p.reach[c.Subject]) > 0:
 		r.Link = "held by " + c.Subject.String()
+	case c.Store == ownStore:
+		r.Link = "named so in a list of your own"
 	case slices.ContainsFunc(row.Held, func(h Holding) bool { return keeps(c.Store, h.Subject) }):
 		r.Link = "kept in " + c.Store + ", which it is read from"
 	default:
@@ -155,7 +179,10 @@ func (p *plan) could(c *timeline.CredentialRow, gateway []int) []int {
 		}
 		return by
 	}
-	org := c.Store != "" && !ciStore(c.Store) && !strings.HasPrefix(c.Store, "k8s:") && slices.ContainsFunc(p.inc.Rotation, func(r Rotation) bool {
+	// Of a list that says no more than the name only the gateway's own keys are
+	// known to stand in its database.
+	wide := c.Store != "" && !ciStore(c.Store) && !strings.HasPrefix(c.Store, "k8s:") && (c.Store != ownStore || strings.HasPrefix(c.Class, "gateway-"))
+	org := wide && slices.ContainsFunc(p.inc.Rotation, func(r Rotation) bool {
 		return r.Scope == "org" && r.Class == c.Class
 	})
 	for _, i := range p.strong {

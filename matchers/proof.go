@@ -55,10 +55,10 @@ func (c *Credential) prove(asOf int64) {
 	for _, r := range c.Records {
 		switch {
 		case r.Loose:
-		case r.made() == 0 && r.State != timeline.Inactive:
-			p.undated = append(p.undated, r)
-		case r.State == timeline.Inactive:
+		case r.State == timeline.Inactive || r.Expires > 0 && asOf > 0 && r.Expires <= asOf:
 			p.retired = append(p.retired, r)
+		case r.made() == 0:
+			p.undated = append(p.undated, r)
 		case c.Safe.At > 0 && r.made() > c.Safe.At:
 			p.fresh = append(p.fresh, r)
 		default:
@@ -120,7 +120,7 @@ func (c *Credential) shown(p *proof, said timeline.Decision, rotated bool) (Stat
 	if s := c.lacks(); s != "" {
 		return CannotVerify, fmt.Sprintf("%s; %s held it, and no list says of what it holds now", by, s)
 	}
-	return CannotVerify, by + "; lists have its name, and whose it is they do not say"
+	return CannotVerify, by + "; lists have its name, and whose it is they do not say: read them with --store or --subject"
 }
 
 // jobTokens are made by the CI system for one job, and end with it.
@@ -192,6 +192,7 @@ func describe(r *Record) string {
 	if r.Updated != r.Created {
 		add("changed", r.Updated)
 	}
+	add("expires", r.Expires)
 	if r.State != "" {
 		words = append(words, string(r.State))
 	}

@@ -18,6 +18,8 @@ func TestProof(t *testing.T) {
 			Subject: subjectOf(t, "source:list.json"), Store: store, Name: "KEY", Part: part, Created: made, State: state,
 		}}}
 	}
+	expired := list("gitlab:acme/api", "", early, 5, timeline.Active)
+	expired.Expires = 2000
 	loose := list("", "", late, 5, "")
 	loose.Loose = true
 	by := func(at, said int64) timeline.Decision {
@@ -41,6 +43,8 @@ func TestProof(t *testing.T) {
 		{"revoked", safe, nil, []Record{list("aws:1", "", early, 5, timeline.Inactive)}, nil, 0, Verified, "inactive"},
 		{"the old one works", safe, nil, []Record{list("aws:1", "a", early, 5, timeline.Active), list("aws:1", "b", late, 5, timeline.Active)}, nil, 0, Failed, "the old one still works"},
 		{"the old one is off", safe, nil, []Record{list("aws:1", "a", early, 5, timeline.Inactive), list("aws:1", "b", late, 5, timeline.Active)}, nil, 0, Verified, "inactive"},
+		{"expired", safe, nil, []Record{expired}, nil, 2000, Verified, "expires 1970"},
+		{"not yet expired", safe, nil, []Record{expired}, nil, 1999, Open, "not rotated"},
 		{"exactly then is not after", safe, nil, []Record{list("aws:1", "", safe, 5, timeline.Active)}, nil, 0, Open, "not rotated"},
 		{"a copy says nothing of the old value", safe, []timeline.Subject{job}, []Record{list("github:acme/api", "", late, 5, "")}, nil, 0, Verified, "whether the old value still works, no list says"},
 		{"another repository", safe, []timeline.Subject{job}, []Record{list("github:acme/ap", "", late, 5, "")}, nil, 0, Open, "nobody says"},
@@ -165,6 +169,7 @@ func TestLists(t *testing.T) {
 		one("github:acme/web", "STRIPE_KEY", "", 3), // no job of that repository is exposed
 		one("", "SOMETHING", "", 4),                 // whose it is, nobody says
 		one("aws:1", "ci-deploy", "cloud-static-key", 5),
+		one("list:own", "SOMETHING", "saas-token", 6), // what the name does not say
 	}}); err != nil {
 		t.Fatal(err)
 	}
@@ -186,8 +191,8 @@ func TestLists(t *testing.T) {
 	if c := got["OPENAI_API_KEY"]; len(c.Records) != 1 || c.Records[0].Loose || c.Made != 5 {
 		t.Errorf("what an operator calls the same: %+v", c)
 	}
-	if c := got["SOMETHING"]; len(c.Records) != 1 || !c.Records[0].Loose || c.Made != 0 {
-		t.Errorf("a list of nobody: %+v", c)
+	if c := got["SOMETHING"]; len(c.Records) != 2 || c.Records[0].Loose == c.Records[1].Loose || c.Made != 6 || c.Class != "saas-token" || c.Power == len(powers) || c.Why != "all" {
+		t.Errorf("a list of nobody, and one of one's own: %+v", c)
 	}
 	if got["STRIPE_KEY"] != nil || got["ci-deploy"] != nil {
 		t.Errorf("rows that nothing exposes: %+v", rows)

@@ -33,6 +33,10 @@ var credentialColumns = []string{
 	"name", "class", "holder", "store", "owner", "provider", "created", "updated", "used", "expires", "state", "alias", "team", "customer", "part",
 }
 
+// ownList is the store of what a list names without a holder: whoever keeps the
+// list speaks of all that goes by the name.
+const ownList = "list:own"
+
 // claimCredentialList wants a header with name and two more of the columns, one
 // of them a time or a state, and nothing that would be a value.
 func claimCredentialList(h *evidence.Head) bool {
@@ -65,6 +69,8 @@ func readCredentialList(d *evidence.Doc, o *evidence.Out) error {
 				return
 			}
 			c.Subject = who
+		} else if c.Store == "" && o.Store == "" {
+			c.Store = ownList
 		}
 		switch state := strings.ToLower(r.get("state")); state {
 		case "", "active", "inactive":

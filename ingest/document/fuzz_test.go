@@ -66,6 +66,7 @@ func FuzzYarnLock(f *testing.F)      { fuzz(f, YarnLock, "yarn.lock") }
 func FuzzPnpmLock(f *testing.F)      { fuzz(f, PnpmLock, "pnpm-lock.yaml") }
 func FuzzBunLock(f *testing.F)       { fuzz(f, BunLock, "bun.lock") }
 
+func FuzzCIConfig(f *testing.F)          { fuzz(f, CIConfig, ".gitlab-ci.yml") }
 func FuzzGitHubSecrets(f *testing.F)     { fuzz(f, GitHubSecrets, "s.json") }
 func FuzzGitLabVariables(f *testing.F)   { fuzz(f, GitLabVariables, "v.json") }
 func FuzzCircleCISecrets(f *testing.F)   { fuzz(f, CircleCISecrets, "c.json") }

@@ -143,7 +143,8 @@ var tables = []table{
 		"LiteLLM_VerificationToken", "key_alias",
 		[11]column{
 			text("key_alias"), text(), text("user_alias", "user_id"), text("team_alias", "team_id"), text("organization_alias", "organization_id"),
-			clock("created_at"), clock("last_rotation_at"), clock("last_active"), clock("expires"), clock(), {[]string{"blocked"}, "bool"},
+			clock("created_at"), clock("last_rotation_at"), clock("last_active"), clock("expires"), clock(),
+			{[]string{"blocked"}, "bool"},
 		},
 		func(e *Export) *[]Record { return &e.Keys },
 	},
@@ -151,15 +152,19 @@ var tables = []table{
 		"LiteLLM_DeletedVerificationToken", "key_alias",
 		[11]column{
 			text("key_alias"), text(), text("user_alias", "user_id"), text("team_alias", "team_id"), text("organization_alias", "organization_id"),
-			clock("created_at"), clock("last_rotation_at"), clock("last_active"), clock("expires"), clock("deleted_at"), {[]string{"blocked"}, "bool"},
+			clock("created_at"), clock("last_rotation_at"), clock("last_active"), clock("expires"), clock("deleted_at"),
+			{[]string{"blocked"}, "bool"},
 		},
 		func(e *Export) *[]Record { return &e.DeletedKeys },
 	},
 	{
 		"LiteLLM_CredentialsTable", "credential_name",
 		[11]column{
-			text("credential_name"), {[]string{"credential_info"}, "provider"}, text("created_by"), text(), text(),
-			clock("created_at"), clock("updated_at"), clock(), clock(), clock(), {nil, "bool"},
+			text("credential_name"),
+			{[]string{"credential_info"}, "provider"},
+			text("created_by"), text(), text(),
+			clock("created_at"), clock("updated_at"), clock(), clock(), clock(),
+			{nil, "bool"},
 		},
 		func(e *Export) *[]Record { return &e.Credentials },
 	},
