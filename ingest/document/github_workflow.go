@@ -2,7 +2,6 @@ package document
 
 import (
 	"bytes"
-	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -58,7 +57,7 @@ type workflow struct {
 func readGitHubWorkflow(d *evidence.Doc, o *evidence.Out) error {
 	var root yaml.Node
 	if err := yaml.Unmarshal(d.Data, &root); err != nil {
-		return fmt.Errorf("not YAML: %w", err)
+		return yamlFault(err)
 	}
 	if len(d.Jobs) > 0 {
 		o.Seen("")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 
 	"go.yaml.in/yaml/v4"
@@ -44,7 +43,7 @@ func readEventsYAML(d *evidence.Doc, o *evidence.Out) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("broken YAML: %w", err)
+			return yamlFault(err)
 		}
 		for _, root := range doc.Content {
 			items := yamlField(root, "items")

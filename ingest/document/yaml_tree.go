@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 
 	"go.yaml.in/yaml/v4"
 
@@ -30,12 +31,24 @@ func yamlDocuments(d *evidence.Doc) ([]*yaml.Node, error) {
 			return all, nil
 		}
 		if err != nil {
-			return all, fmt.Errorf("not YAML: %w", err)
+			return all, yamlFault(err)
 		}
 		if n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
 			all = append(all, n.Content[0])
 		}
 	}
+}
+
+// yamlLine is where a fault of YAML is.
+var yamlLine = regexp.MustCompile(`line (\d+)`)
+
+// yamlFault says where a document is no YAML. What the library says of it may
+// quote the document: of "PASSWORD: *hunter2" the password.
+func yamlFault(err error) error {
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Errorf("not YAML: line %s cannot be read", m[1])
+	}
+	return errors.New("not YAML")
 }
 
 // target is the node that an alias stands for.
