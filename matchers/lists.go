@@ -142,8 +142,9 @@ func holderOf(c *timeline.CredentialRow) timeline.Kind {
 	return c.Subject.Kind
 }
 
-// newest keeps of each credential what the list that was made, or else read,
-// last says of it.
+// newest keeps of each credential what the newest list says of it: the one that
+// was made last where both say when, else the one that knows the later value,
+// else the one that was read last.
 func newest(lists []timeline.CredentialRow) []timeline.CredentialRow {
 	type key struct{ subject, store, name, part, class string }
 	at := map[key]int{}
@@ -158,11 +159,19 @@ func newest(lists []timeline.CredentialRow) []timeline.CredentialRow {
 		case !known:
 			at[k] = len(out)
 			out = append(out, c)
-		case c.Listed == 0 || c.Listed >= out[i].Listed:
+		case later(&out[i], &c):
 			out[i] = c
 		}
 	}
 	return out
+}
+
+// later reports whether b, which was read later, says the newer thing.
+func later(a, b *timeline.CredentialRow) bool {
+	if a.Listed != 0 && b.Listed != 0 && a.Listed != b.Listed {
+		return a.Listed < b.Listed
+	}
+	return max(a.Created, a.Updated) <= max(b.Created, b.Updated)
 }
 
 // could lists the findings that put what a list names within reach.

@@ -52,9 +52,13 @@ func (c *Credential) prove(asOf int64) {
 		return strings.Compare(recordKey(&a), recordKey(&b))
 	})
 	var p proof
+	issued := slices.ContainsFunc(c.Records, func(r Record) bool {
+		return !r.Loose && r.everywhere() && (r.made() != 0 || r.State == timeline.Inactive)
+	})
 	for _, r := range c.Records {
 		switch {
 		case r.Loose:
+		case issued && !r.everywhere(): // who issues it knows whether a value works; a copy says nothing against that
 		case r.State == timeline.Inactive || r.Expires > 0 && asOf > 0 && r.Expires <= asOf:
 			p.retired = append(p.retired, r)
 		case r.made() == 0:

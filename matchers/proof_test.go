@@ -50,6 +50,9 @@ func TestProof(t *testing.T) {
 		{"another repository", safe, []timeline.Subject{job}, []Record{list("github:acme/ap", "", late, 5, "")}, nil, 0, Open, "nobody says"},
 		{"one of two places", safe, []timeline.Subject{job, host}, []Record{list("github:acme/api", "", late, 5, "")}, []timeline.Decision{by(late, 1)}, 0, CannotVerify, "host:prod-3 held it"},
 		{"who issues it speaks for all", safe, []timeline.Subject{job, host}, []Record{list("aws:1", "", late, 5, timeline.Active)}, nil, 0, Verified, "aws:1"},
+		{"an old copy of what is revoked", safe, []timeline.Subject{job}, []Record{list("github:acme/api", "", early, 5, ""), list("aws:1", "a", early, 5, timeline.Inactive), list("aws:1", "b", late, 5, timeline.Active)}, nil, 0, Verified, "inactive"},
+		{"a copy without a date", safe, []timeline.Subject{job}, []Record{list("gitlab:acme/api", "", 0, 5, ""), list("aws:1", "b", late, 5, timeline.Active)}, nil, 0, Verified, "aws:1"},
+		{"a new copy of what still works", safe, []timeline.Subject{job}, []Record{list("github:acme/api", "", late, 5, ""), list("aws:1", "a", early, 5, timeline.Active)}, nil, 0, Open, "not rotated: KEY a in aws:1"},
 		{"said, no list", safe, nil, nil, []timeline.Decision{by(late, 1)}, 0, CannotVerify, "no list that was read has it"},
 		{"said, only the name", safe, nil, []Record{loose}, []timeline.Decision{by(late, 1)}, 0, CannotVerify, "do not say"},
 		{"said, no date", safe, nil, []Record{list("gitlab:acme/api", "", 0, 5, "")}, []timeline.Decision{by(late, 1)}, 0, CannotVerify, "gitlab:acme/api gives no date"},
@@ -147,6 +150,28 @@ func TestSafeAfter(t *testing.T) {
 	decideAll(t, db, timeline.Decision{Act: timeline.Stopped, About: "container:node-1/aaaaaaaaaaaa", At: 61e8, Who: "tom"})
 	if c := plan("OPENAI_API_KEY"); c.Safe.At != 7e9 {
 		t.Errorf("stopped once more: %+v", c.Safe)
+	}
+}
+
+// TestNewest picks what the newest list says, whatever was read last.
+func TestNewest(t *testing.T) {
+	row := func(path string, listed, made, read int64) timeline.CredentialRow {
+		return timeline.CredentialRow{ReadAt: read, Credential: timeline.Credential{Store: "github:acme/api", Name: "KEY", Listed: listed, Created: made, Origin: timeline.Origin{Path: path}}}
+	}
+	for _, c := range []struct {
+		name       string
+		first, new timeline.CredentialRow
+		want       string
+	}{
+		{"the same date", row("a", 0, 5, 1), row("b", 0, 5, 2), "b"},
+		{"an older list, read later", row("a", 0, 9, 1), row("b", 0, 5, 2), "a"},
+		{"made later, of an older value", row("a", 10, 9, 1), row("b", 11, 5, 2), "b"},
+		{"made earlier, read later", row("a", 11, 5, 1), row("b", 10, 5, 2), "a"},
+		{"a file without dates", row("a", 0, 5, 1), row("b", 0, 0, 2), "a"},
+	} {
+		if got := newest([]timeline.CredentialRow{c.first, c.new}); len(got) != 1 || got[0].Path != c.want {
+			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
+		}
 	}
 }
 
