@@ -107,6 +107,7 @@ type rotationPage struct {
 	Groups   []rotationGroup
 	Names    int      // rows with a name
 	States   []string // how many rows are in each
+	Waiting  []Subject
 	Refs     []string // whose statements the rows stand on
 	Commands []string
 }
@@ -137,6 +138,7 @@ func RotationReport(w io.Writer, form string, res *matchers.Result, rows []match
 	d.AsOf = asOf
 	rot := newRotation(d, res.Incident, rows)
 	p := rotationPage{Rotation: rot, Title: d.Incident.Title, Commands: commands(d, "rotation")}
+	p.Waiting, _ = rot.waitsFor()
 	for _, s := range matchers.States {
 		if n := rot.States[string(s)]; n > 0 {
 			p.States = append(p.States, strconv.Itoa(n)+" "+string(s))

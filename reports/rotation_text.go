@@ -129,27 +129,33 @@ func (rot *Rotation) ending(w io.Writer) error {
 	return rot.waiting(w)
 }
 
-// waiting names those without whose end no new value is safe.
-func (rot *Rotation) waiting(w io.Writer) error {
-	rows := 0
-	var names []string
+// waitsFor lists those without whose end no new value is safe, and how many rows
+// wait.
+func (rot *Rotation) waitsFor() (who []Subject, rows int) {
 	for i := range rot.Rows {
 		r := &rot.Rows[i]
 		if len(r.Safe.Waiting) > 0 {
 			rows++
 		}
 		for _, s := range r.Safe.Waiting {
-			if name := s.String(); !slices.Contains(names, name) {
-				names = append(names, name)
+			if !slices.Contains(who, s) {
+				who = append(who, s)
 			}
 		}
 	}
+	slices.SortFunc(who, func(a, b Subject) int { return strings.Compare(a.String(), b.String()) })
+	return who, rows
+}
+
+// waiting names those that the rows wait for.
+func (rot *Rotation) waiting(w io.Writer) error {
+	who, rows := rot.waitsFor()
 	if rows == 0 {
 		return nil
 	}
-	slices.Sort(names)
-	for i, name := range names {
-		names[i] = Text(name)
+	names := make([]string, len(who))
+	for i, s := range who {
+		names[i] = Text(s.String())
 	}
 	_, err := fmt.Fprintf(w, "A new value is not safe yet for %d of them: nothing says when these were stopped or rebuilt,\n  %s\n'pulltrail rotate stopped SUBJECT --at TIME --by NAME' says so.\n", rows, strings.Join(names, "\n  "))
 	return err
