@@ -91,4 +91,14 @@ type Result struct {
 
 	Inventory []string // files of the inventory, by name
 	Tallies   []Tally  // expected evidence against evidence held
+
+	// Unplaced are names of secrets in files that say of nobody that he holds
+	// them: no plan of rotation has them. PlanRotation fills it in.
+	Unplaced []Unplaced
+}
+
+// Unplaced are the names of secrets in one file that names no holder.
+type Unplaced struct {
+	Path  string
+	Names []string
 }

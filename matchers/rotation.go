@@ -3,6 +3,7 @@ package matchers
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 
@@ -65,7 +66,9 @@ type plan struct {
 	strong []int                   // findings stronger than unknown
 
 	lists     []timeline.CredentialRow
-	listed    map[listKey]bool // holds that a list is behind
+	listed    map[listKey]bool    // holds that a list is behind
+	placed    map[listKey]bool    // of those, the ones whose store is known
+	unplaced  map[string][]string // path → names
 	decisions []timeline.Decision
 	ended     map[timeline.Subject]stop
 }
@@ -84,6 +87,7 @@ type listKey struct {
 func PlanRotation(db *timeline.DB, res *Result, asOf int64) ([]Credential, error) {
 	p := &plan{
 		res: res, inc: res.Incident, on: map[timeline.Subject]string{}, owner: map[string]string{}, listed: map[listKey]bool{},
+		placed: map[listKey]bool{}, unplaced: map[string][]string{},
 		reach: map[timeline.Subject][]int{}, rows: map[string]*Credential{}, shown: map[int]map[string]bool{},
 	}
 	p.within()
@@ -93,6 +97,11 @@ func PlanRotation(db *timeline.DB, res *Result, asOf int64) ([]Credential, error
 		}
 	}
 	p.nameless()
+	res.Unplaced = nil
+	for _, path := range slices.Sorted(maps.Keys(p.unplaced)) {
+		slices.Sort(p.unplaced[path])
+		res.Unplaced = append(res.Unplaced, Unplaced{path, p.unplaced[path]})
+	}
 	for _, c := range p.rows {
 		p.safeAfter(c)
 		c.prove(asOf)
@@ -107,7 +116,8 @@ func (p *plan) read(db *timeline.DB) error {
 		return err
 	}
 	for _, c := range p.lists {
-		p.listed[listKey{c.Source, c.Line, c.Name}] = true
+		key := listKey{c.Source, c.Line, c.Name}
+		p.listed[key], p.placed[key] = true, c.Store != ""
 	}
 	if p.decisions, err = db.Decisions(); err != nil {
 		return err
@@ -177,6 +187,9 @@ func (p *plan) add(s timeline.Subject, finding int) {
 // held notes the name of a secret of a subject within reach.
 func (p *plan) held(f timeline.Fact) error {
 	by := p.reach[f.Subject]
+	if f.Subject.Kind == timeline.Source && len(by) == 0 && !p.placed[listKey{f.Source, f.Line, f.Parts.Name}] && !slices.Contains(p.unplaced[f.Path], f.Parts.Name) {
+		p.unplaced[f.Path] = append(p.unplaced[f.Path], f.Parts.Name)
+	}
 	if len(by) == 0 || f.Parts.Type != "secret" || p.listed[listKey{f.Source, f.Line, f.Parts.Name}] {
 		return nil
 	}

@@ -111,7 +111,8 @@ func result(t *testing.T) (*matchers.Result, []matchers.Credential) {
 	job, image2, pod := "job:github:acme/web/runs/7/attempts/1/jobs/build", "image:sha256:"+strings.Repeat("dd", 32), "container:k8s/shop/web-1/app"
 	res := &matchers.Result{
 		Incident: incident(t), Counts: map[matchers.Verdict]int{}, Inventory: []string{"hosts.csv"},
-		Tallies: []matchers.Tally{{What: "hosts", Held: 4, Of: 6, Missing: []string{"web-3", "web-4"}}},
+		Tallies:  []matchers.Tally{{What: "hosts", Held: 4, Of: 6, Missing: []string{"web-3", "web-4"}}},
+		Unplaced: []matchers.Unplaced{{Path: "old.env", Names: []string{"SHOP_TOKEN", "SHOP_KEY"}}},
 		Findings: []matchers.Finding{
 			finding("f-000000000001", job, matchers.Exposed, "exact-version", "Installed "+bad,
 				line("decides", matchers.Exposed, fact(t, timeline.Install, job, bad, "10:40:05", "10:40:05", "run.zip!0_build.txt:41")),

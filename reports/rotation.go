@@ -28,6 +28,13 @@ type Rotation struct {
 	Complete bool           `json:"complete"` // of the evidence
 	Counts   map[string]int `json:"counts"`   // subjects by verdict
 	States   map[string]int `json:"states"`   // rows by status
+	Unplaced []Unplaced     `json:"unplaced"` // names in files that say of nobody that he holds them; they stand in no row
+}
+
+// Unplaced are names of secrets in one file that names no holder.
+type Unplaced struct {
+	Path  string   `json:"path"`
+	Names []string `json:"names"`
 }
 
 // RotationRow is one secret by its name, or a class of the incident without a
@@ -125,7 +132,7 @@ func NewRotation(res *matchers.Result, rows []matchers.Credential, asOf string) 
 		return nil, err
 	}
 	d.AsOf = asOf
-	return newRotation(d, res.Incident, rows), nil
+	return newRotation(d, res, rows), nil
 }
 
 // RotationReport writes the plan for the people who rotate: the response order
@@ -136,7 +143,7 @@ func RotationReport(w io.Writer, form string, res *matchers.Result, rows []match
 		return err
 	}
 	d.AsOf = asOf
-	rot := newRotation(d, res.Incident, rows)
+	rot := newRotation(d, res, rows)
 	p := rotationPage{Rotation: rot, Title: d.Incident.Title, Commands: commands(d, "rotation")}
 	p.Waiting, _ = rot.waitsFor()
 	for _, s := range matchers.States {
@@ -214,10 +221,13 @@ func others(r RotationRow) []Exposed {
 	return out
 }
 
-func newRotation(d *Document, inc *matchers.Incident, rows []matchers.Credential) *Rotation {
+func newRotation(d *Document, res *matchers.Result, rows []matchers.Credential) *Rotation {
 	rot := &Rotation{
 		Schema: RotationSchema, AsOf: d.AsOf, Incident: d.Incident, Rows: []RotationRow{}, Subjects: []Exposed{}, Unknown: []Subject{},
-		Complete: d.Coverage.Complete, Counts: d.Counts, States: map[string]int{},
+		Complete: d.Coverage.Complete, Counts: d.Counts, States: map[string]int{}, Unplaced: []Unplaced{},
+	}
+	for _, u := range res.Unplaced {
+		rot.Unplaced = append(rot.Unplaced, Unplaced(u))
 	}
 	for i := range d.Findings {
 		f := &d.Findings[i]
@@ -230,7 +240,7 @@ func newRotation(d *Document, inc *matchers.Incident, rows []matchers.Credential
 		}
 	}
 	for i := range rows {
-		row := newRotationRow(inc, &rows[i])
+		row := newRotationRow(res.Incident, &rows[i])
 		row.AgeDays = age(rows[i].Made, d.AsOf)
 		rot.Rows = append(rot.Rows, row)
 		rot.States[row.Status]++

@@ -126,6 +126,13 @@ func (rot *Rotation) ending(w io.Writer) error {
 	if len(rot.Unknown) > 0 {
 		fmt.Fprintf(w, "%s unknown: what they held stands in no row.\n", map[bool]string{true: "1 subject is", false: strconv.Itoa(len(rot.Unknown)) + " subjects are"}[len(rot.Unknown) == 1])
 	}
+	if len(rot.Unplaced) > 0 {
+		var files []string
+		for _, u := range rot.Unplaced {
+			files = append(files, u.Path+" ("+strings.Join(u.Names, ", ")+")")
+		}
+		fmt.Fprintf(w, "Names that stand in no row, since nothing says who holds them: %s.\nRead the file again with --subject KIND:ID, a list with 'rotate import --store'.\n", Text(firstPlaces(files)))
+	}
 	return rot.waiting(w)
 }
 
