@@ -33,7 +33,7 @@ func newHalf(t *testing.T, name string) *half {
 		t.Fatal(err)
 	}
 	for _, s := range steps {
-		if s[0] == "report" {
+		if s[0] == "report" || s[0] == "rotate" && s[1] == "plan" { // what only prints
 			continue
 		}
 		out := slices.DeleteFunc(slices.Clone(s), func(w string) bool { return w == "--case" || strings.HasSuffix(w, ".case") })
