@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"pulltrail/matchers"
 	"pulltrail/timeline"
@@ -135,7 +136,17 @@ func (c *Case) Customers() []string {
 // CustomerFolder is the name of a customer's folder: two never share one, also
 // where the file system knows no capitals.
 func CustomerFolder(name string) string {
-	return strings.TrimSuffix(VEXFile(strings.ToLower(name)), ".openvex.json")
+	folder := strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && wordByte(byte(r)) || r == '-' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name))
+	const most = 60
+	if folder != name || len(folder) > most {
+		folder = folder[:min(len(folder), most)] + "-" + hashOf([]byte(name))[:8]
+	}
+	return folder
 }
 
 // CustomerReport writes what one customer is told. A report that names another
@@ -381,7 +392,7 @@ func (x *customerWriter) verdicts(item string, v matchers.Verdict, all []*matche
 	maps.DeleteFunc(channels, func(_ string, on bool) bool { return !on })
 	answer := cmp.Or(otherKinds[x.c.Result.Incident.Kind][string(v)], met[v])
 	if len(channels) > 0 {
-		answer += "; by " + strings.Join(slices.Sorted(maps.Keys(channels)), ", ")
+		answer += "; channels: " + strings.Join(slices.Sorted(maps.Keys(channels)), ", ")
 	}
 	r := CustomerRow{Section: secExposure, Item: item, Answer: answer, Verdict: string(v), Count: n}
 	if weight(v) < weight(matchers.Unknown) && from <= to {

@@ -87,10 +87,9 @@ func (x *customerWriter) data() {
 	}
 }
 
-// measure is something that was done at a time.
+// measure is something that was done on a day.
 type measure struct {
-	at    int64 // 0 when not stated
-	day   string
+	day   string // "" when not stated
 	what  string
 	count int
 }

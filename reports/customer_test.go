@@ -175,6 +175,19 @@ func TestCustomersApart(t *testing.T) {
 	}
 }
 
+// TestCustomerFolder names folders that stay apart where capitals are none, and
+// that lead nowhere else.
+func TestCustomerFolder(t *testing.T) {
+	seen := map[string]string{}
+	for _, name := range []string{"acme", "Acme", "ACME", "acme corp", "acme/corp", "acme-corp", "..", "../x", "ä", "ö", strings.Repeat("a", 300), strings.Repeat("a", 301), "con:", ""} {
+		folder := reports.CustomerFolder(name)
+		if other, ok := seen[strings.ToLower(folder)]; ok || strings.ContainsAny(folder, `/\.: `) || len(folder) > 80 {
+			t.Errorf("%q: %q, which is also that of %q", name, folder, other)
+		}
+		seen[strings.ToLower(folder)] = name
+	}
+}
+
 // TestCustomerLeak writes into the facts that people state what the customer
 // must not read: nothing is written.
 func TestCustomerLeak(t *testing.T) {
