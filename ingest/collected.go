@@ -56,11 +56,13 @@ func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error
 	return Result{append(first.Files, slices.DeleteFunc(second.Files, func(f File) bool { return f.Path == "" })...)}, err
 }
 
-// Kinds of what collectors fetch that are read together: the workflow file of an
-// attempt, and the workflows that it calls.
+// Kinds of what collectors fetch that are read in a way of their own: the
+// workflow file of an attempt is read together with the workflows that it calls;
+// what variables are claimed for is where they are kept.
 const (
-	workflowKind = "workflow"
-	calledKind   = "called"
+	workflowKind  = "workflow"
+	calledKind    = "called"
+	variablesKind = "variables"
 )
 
 // workflow gives a workflow file the jobs that ran and the files that it calls.
@@ -93,13 +95,16 @@ func (g *ingester) collected(ctx context.Context, from input) (File, error) {
 	}
 	defer f.Close()
 	one := *g // the claim is the request's
-	one.opt.Subject, one.opt.Zone, one.opt.Covers, one.opt.Format, one.opt.Keep = timeline.Subject{}, nil, timeline.Span{}, "", false
+	one.opt.Subject, one.opt.Store, one.opt.Zone, one.opt.Covers, one.opt.Format, one.opt.Keep = timeline.Subject{}, "", nil, timeline.Span{}, "", false
 	info := timeline.SourceInfo{Path: evidence.ConcealPath(r.URL), Parser: g.opt.Parser, Command: g.opt.Command, Claim: r.Claim}
 	if r.Claim != "" {
 		if one.opt.Subject, err = timeline.ParseSubject(r.Claim); err != nil {
 			return File{}, fmt.Errorf("ingest %s: %w", r.URL, err)
 		}
 		info.Explicit = true
+	}
+	if r.Kind == variablesKind { // nobody's evidence, but what a store of secrets holds
+		one.opt.Store, one.opt.Subject = one.opt.Subject.ID, timeline.Subject{}
 	}
 	if r.Kind == workflowKind {
 		if jobs, err := g.db.JobsOf(one.opt.Subject); err != nil || len(jobs) == 0 {

@@ -50,6 +50,8 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"truncate": truncate,
 		"hold":     hold,
 		"github":   startGitHub,
+		"gitlab":   startGitLab,
+		"registry": startRegistry,
 		"hostile":  hostile,
 		"harmless": harmless,
 	}

@@ -185,7 +185,7 @@ func TestCollect(t *testing.T) {
 	dump := w.dump()
 	for _, want := range []string{
 		"install job:gitlab:acme/api/jobs/93 pkg:pypi/litellm@1.107.0", "install job:gitlab:acme/api/jobs/91 pkg:pypi/idna@3.10",
-		"covers job:gitlab:acme/api/jobs/92", "secret:PYPI_TOKEN", "secret:GROUP_TOKEN",
+		"covers job:gitlab:acme/api/jobs/92", "PYPI_TOKEN store=gitlab:acme/api", "GROUP_TOKEN store=gitlab:acme ",
 	} {
 		if !strings.Contains(dump, want) {
 			t.Errorf("no %q in\n%s", want, dump)
@@ -200,6 +200,20 @@ func TestCollect(t *testing.T) {
 	stats, res, err = w.collect(token, "acme")
 	if err != nil || stats.Calls != 2+3+1+4 || stats.Downloads != 0 || len(res.Files) != 0 {
 		t.Errorf("again: %v, %+v, %d sources", err, stats, len(res.Files))
+	}
+}
+
+// TestEmptyTrace has a trace that was erased: the service answers with nothing,
+// which is no evidence that the job did nothing.
+func TestEmptyTrace(t *testing.T) {
+	g := small()
+	g.Projects[0].Jobs[3].Trace = ""
+	w := newWorld(t, g)
+	if _, res, err := w.collect(token, "acme"); err != nil || res.Complete() {
+		t.Errorf("%v: a trace without a line was read", err)
+	}
+	if dump := w.dump(); strings.Contains(dump, "covers job:gitlab:acme/api/jobs/92") || !strings.Contains(dump, "subject job:gitlab:acme/api/jobs/92") {
+		t.Errorf("the job is covered, or not known:\n%s", dump)
 	}
 }
 

@@ -68,7 +68,7 @@ func (c *collector) word(ctx context.Context, word string) error {
 	case err != nil:
 		return err
 	case group && !c.dry:
-		return c.variables(ctx, "/groups/"+url.PathEscape(word))
+		return c.variables(ctx, "/groups/"+url.PathEscape(word), word)
 	case group:
 		return nil
 	}
@@ -92,7 +92,7 @@ func (c *collector) project(p project) {
 	if c.dry {
 		return
 	}
-	c.pool.Add(func(ctx context.Context) error { return c.variables(ctx, at) })
+	c.pool.Add(func(ctx context.Context) error { return c.variables(ctx, at, p.Path) })
 	c.pool.Add(func(ctx context.Context) error {
 		want := collect.Want{Kind: "images", NoGap: notAll}
 		_, err := pages(ctx, c, at+"/registry/repositories", url.Values{"tags": {"true"}}, want, func([]json.RawMessage) bool { return false })
@@ -101,9 +101,12 @@ func (c *collector) project(p project) {
 }
 
 // variables asks for the names of variables, whose values come with them and
-// are not kept.
-func (c *collector) variables(ctx context.Context, at string) error {
-	want := collect.Want{Kind: "variables", Name: "variables.json", Reading: timeline.PageOf, NoGap: notAll, Keep: only[[]variable]}
+// are not kept. They are claimed for the store that holds them.
+func (c *collector) variables(ctx context.Context, at, store string) error {
+	want := collect.Want{
+		Kind: "variables", Name: "variables.json", Reading: timeline.PageOf, NoGap: notAll, Keep: only[[]variable],
+		Claim: timeline.Subject{Kind: timeline.Source, ID: "gitlab:" + store},
+	}
 	had, err := pages(ctx, c, at+"/variables", url.Values{}, want, func([]variable) bool { return false })
 	if err == nil && !had {
 		c.silent.Add(1)

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"pulltrail/testdata/services"
+)
+
+// startGitLab starts a stand-in for GitLab and puts its address into $API and a
+// token into $GITLAB_TOKEN, until the story ends.
+func startGitLab(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: gitlab")
+	}
+	at := time.Date(2026, 10, 21, 12, 0, 0, 0, time.UTC)
+	job := func(id int64, gone int, line string) *services.GitLabJob {
+		stamp := func(s int) string {
+			return at.Add(time.Duration(s) * time.Second).Format("2006-01-02T15:04:05.000000Z")
+		}
+		return &services.GitLabJob{ID: id, Created: at, Started: at, Finished: at.Add(time.Minute), Gone: gone, Stored: gone == 0, Trace: fmt.Sprintf(
+			"%s 00O Running with gitlab-runner 18.5.0 (bda84871)\n%s 00O %s\n%s 00O Job succeeded\n", stamp(0), stamp(1), line, stamp(2))}
+	}
+	g := &services.GitLab{Group: "acme", Token: servicesToken, Projects: []*services.GitLabProject{{
+		ID: 7, Path: "acme/api", Jobs: []*services.GitLabJob{job(93, 0, "Successfully installed litellm-1.107.0"), job(92, http.StatusGone, "")},
+		Variables: []map[string]any{{"variable_type": "env_var", "key": "PYPI_TOKEN", "value": "s3cr3t", "protected": true, "masked": true, "environment_scope": "*"}},
+	}}}
+	g.Start()
+	ts.Defer(g.Close)
+	ts.Defer(func() { noSecret(ts, g.Requests(), servicesToken) })
+	ts.Setenv("API", g.API.URL+"/api/v4")
+	ts.Setenv("GITLAB_TOKEN", servicesToken)
+}
+
+// startRegistry starts a stand-in for an image registry and puts its host into
+// $REGISTRY and a login into $REGISTRY_CREDENTIAL, until the story ends.
+func startRegistry(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: registry")
+	}
+	g := &services.Registry{Login: "robot:EXAMPLEexample", Hidden: map[string]bool{"acme/hidden": true}}
+	g.Image("acme/api", "1.4", "pip install litellm==1.107.0")
+	g.Image("acme/hidden", "1", "true")
+	g.Start()
+	ts.Defer(g.Close)
+	ts.Defer(func() { noSecret(ts, g.Requests(), base64.StdEncoding.EncodeToString([]byte(g.Login))) })
+	ts.Setenv("REGISTRY", g.Host())
+	ts.Setenv("REGISTRY_CREDENTIAL", g.Login)
+}
+
+// noSecret checks what every store saw.
+func noSecret(ts *testscript.TestScript, requests []services.Seen, secret string) {
+	for _, seen := range requests {
+		if strings.Contains(seen.URL, secret) || seen.Host == "store" && strings.Contains(fmt.Sprint(seen.Header), secret) {
+			ts.Fatalf("%s saw the token: %s", seen.Host, seen.URL)
+		}
+	}
+}
