@@ -111,8 +111,9 @@ func (g *GitHub) Start() *GitHub {
 		g.Now = time.Now
 	}
 	g.asked = map[string]int{}
-	g.API = httptest.NewServer(http.HandlerFunc(g.api))
 	g.Store = httptest.NewServer(http.HandlerFunc(g.store))
+	g.API = httptest.NewUnstartedServer(http.HandlerFunc(g.api)) // it hands out addresses of the store, and its own
+	g.API.Start()
 	return g
 }
 

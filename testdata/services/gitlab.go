@@ -45,7 +45,6 @@ type GitLabJob struct {
 
 // Start starts the servers.
 func (g *GitLab) Start() {
-	g.API = httptest.NewServer(g.seeing("api", g.api))
 	g.Store = httptest.NewServer(g.seeing("store", func(w http.ResponseWriter, r *http.Request) {
 		for _, p := range g.Projects {
 			for _, j := range p.Jobs {
@@ -55,6 +54,8 @@ func (g *GitLab) Start() {
 			}
 		}
 	}))
+	g.API = httptest.NewUnstartedServer(g.seeing("api", g.api)) // it hands out addresses of the store, and its own
+	g.API.Start()
 }
 
 // Close stops them.

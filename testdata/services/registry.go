@@ -66,11 +66,12 @@ func (g *Registry) Corrupt(digest string) { g.blobs[digest] += " " }
 
 // Start starts the servers.
 func (g *Registry) Start() {
-	g.API = httptest.NewServer(g.seeing("api", g.api))
 	g.Auth = httptest.NewServer(g.seeing("auth", g.token))
 	g.Store = httptest.NewServer(g.seeing("store", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, g.blobs[strings.TrimPrefix(r.URL.Path, "/")])
 	}))
+	g.API = httptest.NewUnstartedServer(g.seeing("api", g.api)) // it hands out addresses of the others, and its own
+	g.API.Start()
 }
 
 // Close stops them.
