@@ -279,7 +279,24 @@ func (m *matching) judgeNode(n *node) {
 	if worst == nil {
 		return
 	}
-	m.answerNode(a, worst)
+	n.answer(a, worst)
+}
+
+// firstSeen is the first time at which something of the node is known, "" when
+// no line has a time.
+func (n *node) firstSeen() string {
+	first := timeline.Forever
+	for _, list := range n.settings {
+		for _, s := range list {
+			if s.fact.Span.From != timeline.Beginning {
+				first = min(first, s.fact.Span.From)
+			}
+		}
+	}
+	if first == timeline.Forever {
+		return ""
+	}
+	return timeline.FormatTime(first)
 }
 
 // nodeAnswer is what one rule says of a node in one state.
@@ -291,13 +308,17 @@ type nodeAnswer struct {
 	by      []timeline.SettingName // what it stands on, what decides first
 }
 
-func (m *matching) answerNode(a *about, got *nodeAnswer) {
+func (n *node) answer(a *about, got *nodeAnswer) {
 	facts := got.facts()
 	if len(facts) == 0 {
 		return
 	}
 	if got.verdict == Clear {
-		c := cleared{ask: judged{Fact: facts[0], part: "setting of the engine"}, how: got.because}
+		how := got.because + "; what it was before its evidence begins is not known"
+		if first := n.firstSeen(); first != "" {
+			how = got.because + "; seen from " + first + " on, and not before"
+		}
+		c := cleared{ask: judged{Fact: facts[0], part: "setting of the engine"}, how: how}
 		for _, f := range facts[1:] {
 			c.by = append(c.by, Evidence{Fact: f, Part: "setting of the engine"})
 		}

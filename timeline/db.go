@@ -241,7 +241,10 @@ func (db *DB) Close() error {
 	if db.lock != nil {
 		errs = append(errs, db.lock.Close())
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("write case %s: %w", db.dir, err)
+	}
+	return nil
 }
 
 // takeLock takes the writer's lock; the file names the process that has it.

@@ -55,8 +55,9 @@ func variable(w string) bool { return strings.ContainsAny(w, "$`{%*") }
 // returns nil.
 var asking = map[string]func(name string, args []string) *ask{
 	"uv": uvAsk, "uvx": uvxAsk, "pipx": pipxAsk, "poetry": poetryAsk, "pipenv": poetryAsk, "pdm": poetryAsk,
-	"pip-sync": func(string, []string) *ask { return &ask{tool: "pip", kind: "pypi", unnamed: true} },
-	"conda":    condaAsk, "mamba": condaAsk, "micromamba": condaAsk,
+	"pip-sync":     func(string, []string) *ask { return &ask{tool: "pip", kind: "pypi", unnamed: true} },
+	"easy_install": easyInstallAsk, "setup.py": setupAsk,
+	"conda": condaAsk, "mamba": condaAsk, "micromamba": condaAsk,
 	"npm": npmAsk, "pnpm": npmAsk, "yarn": npmAsk, "bun": npmAsk, "npx": npxAsk, "pnpx": npxAsk, "bunx": npxAsk,
 	"apt-get": aptAsk, "apt": aptAsk, "apk": apkAsk, "yum": rpmAsk, "dnf": rpmAsk, "microdnf": rpmAsk, "zypper": rpmAsk,
 	"gem": gemAsk, "bundle": bundleAsk, "go": goAsk, "cargo": cargoAsk,
@@ -64,6 +65,28 @@ var asking = map[string]func(name string, args []string) *ask{
 	"docker-compose": composeAsk, "podman-compose": composeAsk,
 	"crane": craneAsk, "kubectl": kubectlAsk, "oc": kubectlAsk, "skaffold": skaffoldAsk, "ng": ngAsk, "deno": denoAsk,
 	"tox": toxAsk, "nox": toxAsk, "hatch": hatchAsk, "rye": ryeAsk, "pixi": pixiAsk, "pre-commit": preCommitAsk,
+}
+
+// easyInstallAsk reads the installer that came before pip.
+// https://setuptools.pypa.io/en/latest/deprecated/easy_install.html
+func easyInstallAsk(_ string, args []string) *ask {
+	a := &ask{tool: "easy_install", kind: "pypi"}
+	_, plain := leadingFlags(args, nil)
+	for _, w := range plain {
+		r, rest, ok := evidence.ParseRequirement(w)
+		a.name(r.Item(), ok && rest == "" && !variable(w))
+	}
+	a.unnamed = true // what it depends on
+	return a
+}
+
+// setupAsk reads a project's own script, which fetches what the project needs.
+func setupAsk(_ string, args []string) *ask {
+	_, plain := leadingFlags(args, nil)
+	if len(plain) == 0 || plain[0] != "install" && plain[0] != "develop" && plain[0] != "test" {
+		return nil
+	}
+	return &ask{tool: "easy_install", kind: "pypi", unnamed: true}
 }
 
 // askOf returns what a program with these words asks for, nil for nothing.

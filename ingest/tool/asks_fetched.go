@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
 )
 
 // with is the command with other words: the one that a wrapper runs.
@@ -188,7 +189,7 @@ func (e *echo) fetched(name string, args []string, c shellCommand, o *evidence.O
 	case fetchers[strings.ToLower(name)]:
 		e.last = command
 		e.files.save(name, args, c)
-		return false, true
+		return packageFiles(args, o), true
 	case c.fed != "" && runsInput(name, args):
 		scriptAsk(name, c.fed).emit(c.fed+" | "+command, c.muted, o)
 		return true, true
@@ -215,6 +216,27 @@ func (e *echo) fetched(name string, args []string, c shellCommand, o *evidence.O
 	}
 	scriptAsk(name, from+" "+file).emit(command, c.muted, o)
 	return true, true
+}
+
+// packageFiles records the files of packages that a fetcher is asked for by
+// address; whether they came, and were installed, other lines say.
+//
+//	wget -q https://mirror.acme.example/packages/litellm-1.107.0-py3-none-any.whl
+func packageFiles(args []string, o *evidence.Out) (known bool) {
+	for _, a := range args {
+		_, rest, ok := strings.Cut(a, "://")
+		if !ok {
+			continue
+		}
+		_, path, _ := strings.Cut(rest, "/")
+		path, _, _ = strings.Cut(path, "?")
+		path, _, _ = strings.Cut(path, "#")
+		if item, kind := packagePath("/" + path); kind == wholeFile {
+			o.Emit(timeline.Require, nil, item)
+			known = true
+		}
+	}
+	return known
 }
 
 // program finds the call of pip or npm in a program that an interpreter was

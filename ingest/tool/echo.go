@@ -261,10 +261,16 @@ const maxPulled = 256
 // one word is a script, more are words of a command.
 func inside(name string, args []string) (words []string, ok bool) {
 	switch {
-	case name == "sh" || name == "bash" || name == "dash" || name == "ash" || name == "zsh" || name == "su":
+	case name == "sh" || name == "bash" || name == "dash" || name == "ash" || name == "zsh" || name == "su" || name == "script":
 		for i, a := range args {
 			if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c") && i+1 < len(args) {
 				return args[i+1 : i+2], true
+			}
+		}
+	case name == "find": // find . -name 'requirements*.txt' -exec pip install -q -r {} \;
+		for i, a := range args {
+			if (a == "-exec" || a == "-execdir") && i+2 < len(args) {
+				return args[i+1:], true
 			}
 		}
 	case name == "eval" && len(args) > 0:

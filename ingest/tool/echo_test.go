@@ -148,6 +148,13 @@ func TestEcho(t *testing.T) {
 		want        []string
 	}{
 		{"what a here-document writes is no command", "> cat > Dockerfile <<EOF\n> RUN pip install -q evil\n> EOF\n> pip install -q litellm", []string{"opaque 4 pkg:pypi/litellm"}},
+		{"names that come from elsewhere", "> cat req.txt | xargs -n 1 pip install -q", []string{"opaque 1 pkg:pypi"}},
+		{"once for each file", "> find . -name 'req*.txt' -exec pip install -q -r {} \\;", []string{"opaque 1 pkg:pypi"}},
+		{"behind a recorder", "> script -qc 'pip install -q litellm' /dev/null", []string{"opaque 1 pkg:pypi/litellm"}},
+		{"behind a lock", "> flock /run/l pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},
+		{"a project's own script", "> python3 setup.py develop", []string{"opaque 1 pkg:pypi"}},
+		{"what only packs asks for nothing", "> python3 setup.py sdist\n> ls | xargs rm", nil},
+		{"a package file by its address", "> wget -q https://mirror.acme.example/packages/litellm-1.107.0-py3-none-any.whl", []string{"require 1 pkg:pypi/litellm@1.107.0"}},
 		{"quotes over several lines", "> python -c '\n> import x; pip install -q evil\n> '\n> pip install -q litellm", []string{"opaque 4 pkg:pypi/litellm"}},
 		{"a command over several lines", "> pip install -q \\\n>   litellm", []string{"opaque 2 pkg:pypi/litellm"}},
 		{"a script that is traced too counts once", "> pip install -q litellm\n+ pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},

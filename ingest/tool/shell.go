@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -304,11 +305,12 @@ var wrappers = map[string]map[string]bool{
 	"command": nil, "nohup": nil, "time": wordSet("-f -o"), "nice": wordSet("-n"), "ionice": wordSet("-c -n"), "stdbuf": wordSet("-i -o -e"),
 	"setsid": nil, "unbuffer": nil, "builtin": nil, "doas": wordSet("-u"), "gosu": nil, "su-exec": nil,
 	"travis_retry": nil, "retry": nil, "corepack": nil, "eatmydata": nil, "xargs": wordSet("-n -I -P -L -d -a"), "timeout": wordSet("-s -k --signal --kill-after"),
+	"parallel": wordSet("-j -a -n -N -P --jobs"), "flock": wordSet("-w -E --timeout"), "chronic": nil,
 	"if": nil, "then": nil, "elif": nil, "else": nil, "while": nil, "until": nil, "do": nil, "!": nil, "{": nil, "}": nil,
 }
 
 // oneMore are wrappers whose first plain word is not yet the command.
-var oneMore = wordSet("timeout gosu su-exec")
+var oneMore = wordSet("timeout gosu su-exec flock")
 
 // wordSet makes a set of the words of a text.
 func wordSet(text string) map[string]bool {
@@ -334,6 +336,9 @@ func unwrap(words []string) (name string, args []string) {
 			return name, words[1:]
 		}
 		_, words = leadingFlags(words[1:], valued)
+		if name == "xargs" || name == "parallel" {
+			words = append(slices.Clone(words), "$@") // what it reads is not on the line
+		}
 		if oneMore[name] && len(words) > 0 {
 			words = words[1:]
 		}
