@@ -20,7 +20,7 @@ func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error
 		return Result{}, err
 	}
 	g := newIngester(db, opt)
-	var files, workflows []input
+	var files, later []input
 	called := map[string][]*timeline.Inquiry{} // by attempt
 	for i := range requests {
 		r := &requests[i]
@@ -37,8 +37,8 @@ func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error
 		switch {
 		case known != nil:
 			continue
-		case r.Kind == workflowKind:
-			workflows = append(workflows, input{path: r.URL, collected: r})
+		case r.Kind == workflowKind, r.Kind == outputsKind:
+			later = append(later, input{path: r.URL, collected: r})
 		default:
 			files = append(files, input{path: r.URL, collected: r})
 		}
@@ -48,22 +48,42 @@ func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error
 	if err != nil {
 		return first, err
 	}
-	// Now it is known which jobs ran.
-	for i := range workflows {
-		workflows[i].called = called[workflows[i].collected.Claim]
+	// Now it is known which jobs ran, and whether the pieces of a log were read.
+	for i := range later {
+		later[i].called = called[later[i].collected.Claim]
 	}
-	second, err := g.all(ctx, workflows)
+	second, err := g.all(ctx, later)
 	return Result{append(first.Files, slices.DeleteFunc(second.Files, func(f File) bool { return f.Path == "" })...)}, err
 }
 
 // Kinds of what collectors fetch that are read in a way of their own: the
 // workflow file of an attempt is read together with the workflows that it calls;
-// what variables are claimed for is where they are kept.
+// what variables are claimed for is where they are kept; the record of a job
+// whose log comes in pieces stands for all of them, when they were read.
 const (
 	workflowKind  = "workflow"
 	calledKind    = "called"
 	variablesKind = "variables"
+	outputsKind   = "outputs"
 )
+
+// entire covers the whole life of a subject with what a collector got of it: the
+// record of the service says that it had ended. A log that is empty, or of which
+// something was not understood, is no such proof.
+func (s *source) entire() error {
+	r := s.from.collected
+	if r == nil || r.Reading != timeline.Entire || s.info.State != timeline.Read {
+		return nil
+	}
+	if clean, err := s.g.db.Clean(r.Claim); err != nil || !clean {
+		return err
+	}
+	s.covers = append(s.covers, timeline.Coverage{
+		Subject: s.g.opt.Subject, Topic: timeline.Everything, Span: r.Span, Whole: true,
+		Why: "the service gave all of the log, and its record says that the job had ended",
+	})
+	return nil
+}
 
 // workflow gives a workflow file the jobs that ran and the files that it calls.
 func (s *source) workflow(doc *evidence.Doc) (err error) {

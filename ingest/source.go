@@ -75,6 +75,9 @@ func (s *source) read(in io.Reader) error {
 	}
 	s.info.SHA256, s.info.Bytes = hex.EncodeToString(s.in.h.Sum(nil)), s.in.n
 	s.conclude()
+	if err := s.entire(); err != nil {
+		return err
+	}
 	for i := range s.covers {
 		s.covers[i].Whole = s.covers[i].Whole && s.info.State == timeline.Read
 	}
@@ -244,6 +247,9 @@ type log struct {
 func (s *source) newLog(at where) *log {
 	claim, base := s.subjects(at)
 	times := evidence.Times{Zone: s.g.opt.Zone, Covers: s.g.opt.Covers, Skew: s.g.opt.Skew}
+	if c := s.from.collected; c != nil && c.Reading == timeline.Entire {
+		times.Covers = c.Span // its lines were printed while it lived
+	}
 	write := s.put
 	if at.from != nil || at.depth > 0 {
 		write = func(b *timeline.Batch) error {

@@ -76,7 +76,7 @@ func (c *covers) expected() {
 		id := resolveRun(x.Subject.ID, runs)
 		if attempt, _, ok := strings.Cut(id, "/jobs/"); ok && x.Source != 0 {
 			c.lists[attempt] = true
-		} else if !ok && x.Reason != "" {
+		} else if x.Reason != "" && isAttempt(x.Subject.Kind, id) {
 			refused[id] = x
 		}
 	}
@@ -88,7 +88,7 @@ func (c *covers) expected() {
 		}
 		id := resolveRun(x.Subject.ID, runs)
 		s := timeline.Subject{Kind: x.Subject.Kind, ID: id}
-		if s.Kind == timeline.Job && !strings.Contains(id, "/jobs/") {
+		if isAttempt(s.Kind, id) {
 			needed[id] = true
 			c.attempt(s, x)
 			continue

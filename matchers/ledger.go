@@ -6,6 +6,12 @@ import (
 	"pulltrail/timeline"
 )
 
+// isAttempt reports whether a subject is the attempt of a run of GitHub, whose
+// jobs are subjects of their own. The builds of other services are jobs.
+func isAttempt(kind timeline.Kind, id string) bool {
+	return kind == timeline.Job && strings.HasPrefix(id, "github:") && !strings.Contains(id, "/jobs/")
+}
+
 // attemptOf is the attempt that a job is of.
 func attemptOf(id string) string {
 	attempt, _, _ := strings.Cut(id, "/jobs/")

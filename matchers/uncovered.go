@@ -228,7 +228,35 @@ func logPath(id string) string {
 			return "GET /api/v4/projects/" + strings.ReplaceAll(project, "/", "%2F") + "/jobs/" + job + "/trace, then 'pulltrail ingest FILE --subject job:" + id + "'"
 		}
 	}
-	return "from its CI server, then 'pulltrail ingest FILE --subject job:" + id + "'"
+	return logElsewhere(id) + ", then 'pulltrail ingest FILE --subject job:" + id + "'"
+}
+
+// logElsewhere is where other services have a job's log.
+// https://buildkite.com/docs/apis/rest-api/jobs
+// https://circleci.com/docs/api/v1/index.html#single-job
+func logElsewhere(id string) string {
+	service, rest, _ := strings.Cut(id, ":")
+	switch service {
+	case "buildkite":
+		org, build, ok := strings.Cut(rest, "/")
+		pipeline, build, also := strings.Cut(build, "/builds/")
+		if ok && also {
+			return "GET /v2/organizations/" + org + "/pipelines/" + pipeline + "/builds/" + build + "/log"
+		}
+	case "circleci":
+		if project, job, ok := strings.Cut(rest, "/jobs/"); ok {
+			if strings.Count(project, "/") == 1 {
+				project = "gh/" + project
+			}
+			return "GET /api/v1.1/project/" + project + "/" + job + " and what each output_url of it gives"
+		}
+	case "jenkins":
+		// host/folder/job/812
+		if words := strings.Split(rest, "/"); len(words) > 2 && strings.ContainsAny(words[0], ".:") {
+			return "GET https://" + words[0] + "/job/" + strings.Join(words[1:len(words)-1], "/job/") + "/" + words[len(words)-1] + "/consoleText"
+		}
+	}
+	return "from its CI server"
 }
 
 // jobsPath is where the list of an attempt's jobs is had.

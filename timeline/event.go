@@ -204,7 +204,7 @@ type Coverage struct {
 // Expected is evidence that a record (an API answer, an inventory, a later
 // attempt's number) says must exist.
 type Expected struct {
-	// Subject must have evidence. A job without "/jobs/NAME" is a whole
+	// Subject must have evidence. A GitHub job without "/jobs/NAME" is a whole
 	// attempt: any evidence of one of its jobs answers it. A record of a GitHub
 	// job may not name its repository: "github:*/runs/ID/…" then stands for
 	// the repository that other evidence gives to that run id, which is unique

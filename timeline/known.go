@@ -43,6 +43,20 @@ func (db *DB) Known(info SourceInfo) (*SourceInfo, error) {
 	return &info, db.w.opened(&info)
 }
 
+// Clean reports whether every source that was claimed for a subject was read
+// whole.
+func (db *DB) Clean(claim string) (bool, error) {
+	db.w.mu.Lock()
+	defer db.w.mu.Unlock()
+	q, err := db.w.stmt("SELECT NOT EXISTS(SELECT 1 FROM source WHERE complete=1 AND claim=? AND state<>'read')")
+	if err != nil {
+		return false, err
+	}
+	var clean bool
+	err = q.QueryRow(claim).Scan(&clean)
+	return clean, err
+}
+
 // opened removes the sources that say of a path that it could not be opened:
 // it holds bytes that are known.
 func (w *writer) opened(info *SourceInfo) error {

@@ -30,6 +30,11 @@ const (
 	NoReading Reading = "none"  // an answer that only leads to others
 	PageOf    Reading = "page"  // one of several pages: the rest are requests of their own
 	Whole     Reading = "whole" // read like a file
+
+	// Entire is read like a file, and is all that its subject printed from its
+	// start to its end, which are its Span: the record of the service says that it
+	// had ended when it was asked for.
+	Entire Reading = "entire"
 )
 
 // Inquiry is a row of the ledger.

@@ -213,8 +213,8 @@ CREATE TABLE inquiry (
   head TEXT NOT NULL,        -- the headers of the answer that lead to more
   name TEXT NOT NULL,        -- what the answer would be called as a file
   claim TEXT NOT NULL,       -- whose evidence it is, where it does not say
-  reading TEXT NOT NULL CHECK (reading IN ('none','page','whole')), -- is it for a format, and one of several pages
-  t0 INTEGER, t1 INTEGER,    -- of what was refused: when it lived
+  reading TEXT NOT NULL CHECK (reading IN ('none','page','whole','entire')), -- is it for a format, one of several pages, all that its subject printed
+  t0 INTEGER, t1 INTEGER,    -- when what it is of lived
   gap INTEGER NOT NULL,      -- 1: it was refused, and nothing else stands for it
   at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

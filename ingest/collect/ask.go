@@ -106,10 +106,52 @@ func (s *Session) Ask(r *http.Request, want Want) (*Answer, error) {
 			return nil, err
 		}
 	}
+	return s.settle(r.Context(), address(r, body), want, func(row *timeline.Inquiry, want Want) (*Answer, error) {
+		return s.once(r, body, row, want)
+	})
+}
+
+// Signed gets what stands at an address that the service signed and gave in an
+// answer: it goes without the token, and the address is written down nowhere.
+// url is what the ledger knows it by.
+func (s *Session) Signed(ctx context.Context, url, signed string, want Want) (*Answer, error) {
+	return s.settle(ctx, url, want, func(row *timeline.Inquiry, want Want) (*Answer, error) {
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		return s.download(ctx, s.base, signed, row, want)
+	})
+}
+
+// Has reports whether the ledger answers a request: nothing would be asked for.
+func (s *Session) Has(url string, want Want) (bool, error) {
+	if s.db == nil {
+		return false, nil
+	}
 	if want.Version == "" {
 		want.Version = s.version()
 	}
-	url := address(r, body)
+	old, ok, err := s.db.Asked(url)
+	return ok && err == nil && s.stands(&old, want), err
+}
+
+// Gone records that what goes by an address is there no more, as a list shows
+// that was obtained: nothing is asked for.
+func (s *Session) Gone(url string, want Want) error {
+	_, err := s.settle(context.Background(), url, want, func(row *timeline.Inquiry, want Want) (*Answer, error) {
+		return s.refuse(row, timeline.Expired, want)
+	})
+	return err
+}
+
+// settle answers from the ledger, else by what try brings, which is kept.
+func (s *Session) settle(ctx context.Context, url string, want Want, try trial) (*Answer, error) {
+	if want.Version == "" {
+		want.Version = s.version()
+	}
 	if s.db != nil {
 		old, ok, err := s.db.Asked(url)
 		if err != nil {
@@ -120,13 +162,16 @@ func (s *Session) Ask(r *http.Request, want Want) (*Answer, error) {
 			return &Answer{Inquiry: old, s: s}, nil
 		}
 	}
-	a, err := s.fetch(r, body, url, want)
+	a, err := s.persist(ctx, url, want, try)
 	if err != nil {
 		return nil, err
 	}
 	s.count(func(st *Stats) { st.add(&a.Inquiry); st.Bytes += a.Bytes })
 	return a, nil
 }
+
+// trial is one attempt at a request.
+type trial func(row *timeline.Inquiry, want Want) (*Answer, error)
 
 // stands reports whether a row of the ledger answers the request. A refusal
 // does for the collection it was made in, unless the service was only down;
@@ -148,18 +193,17 @@ func (s *Session) stands(old *timeline.Inquiry, want Want) bool {
 	return false
 }
 
-// fetch asks the service until it answers, and records the answer.
-func (s *Session) fetch(r *http.Request, body []byte, url string, want Want) (*Answer, error) {
+// persist asks the service until it answers, and records the answer.
+func (s *Session) persist(ctx context.Context, url string, want Want, try trial) (*Answer, error) {
 	row := timeline.Inquiry{
 		URL: url, Kind: want.Kind, Version: want.Version, Name: want.Name, Reading: want.Reading, Span: want.Span, Collection: s.c.ID,
 	}
 	if !want.Claim.IsZero() {
 		row.Claim = want.Claim.String()
 	}
-	ctx := r.Context()
 	failures, waits := 0, 0
 	for {
-		a, err := s.once(r, body, &row, want)
+		a, err := try(&row, want)
 		if ctx.Err() != nil && err != nil {
 			return nil, ctx.Err()
 		}

@@ -58,13 +58,13 @@ func (s *Session) once(r *http.Request, body []byte, row *timeline.Inquiry, want
 		return nil, &retry{why: watch.why(err)}
 	}
 	defer resp.Body.Close()
-	s.gate.learn(resp.Header)
+	s.gate.learn(resp.Header, s.opt.Now())
 	row.Status = resp.StatusCode
 	switch {
 	case resp.StatusCode < 300:
 		return s.save(resp, watch, row, want)
 	case resp.StatusCode < 400 && want.Signed:
-		return s.download(r, resp.Header.Get("Location"), row, want)
+		return s.download(r.Context(), r.URL, resp.Header.Get("Location"), row, want)
 	}
 	return s.refused(resp, row, want)
 }
@@ -132,8 +132,8 @@ const maxHops = 3
 
 // download gets what stands at an address that the service signed. It goes
 // without the token, and without anything else that knows us.
-func (s *Session) download(r *http.Request, location string, row *timeline.Inquiry, want Want) (*Answer, error) {
-	at := r.URL
+// A location may be told from at.
+func (s *Session) download(ctx context.Context, at *url.URL, location string, row *timeline.Inquiry, want Want) (*Answer, error) {
 	for range maxHops {
 		next, err := at.Parse(location)
 		if err != nil || location == "" {
@@ -143,7 +143,7 @@ func (s *Session) download(r *http.Request, location string, row *timeline.Inqui
 			row.Detail = err.Error()
 			return s.refuse(row, timeline.Failed, want)
 		}
-		a, again, err := s.plain(r.Context(), next, row, want)
+		a, again, err := s.plain(ctx, next, row, want)
 		if again == "" {
 			return a, err
 		}
@@ -221,11 +221,14 @@ func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Inquiry,
 	if want.Keep != nil {
 		return s.keepPart(in, most, watch, row, want, kept)
 	}
-	if strings.Contains(resp.Header.Get("Content-Type"), "json") && most <= maxAnswer && !want.Raw {
+	if json := strings.Contains(resp.Header.Get("Content-Type"), "json") && !want.Raw; (json || want.JSON) && most <= maxAnswer {
 		in.text = &bytes.Buffer{}
 	}
 	if want.Zip {
 		in.end = &zipEnd{}
+	}
+	if want.Begins != "" || want.Ends != "" {
+		in.ends = &bothEnds{begins: want.Begins, ends: want.Ends}
 	}
 	return s.keep(in, most, watch, row, want, kept)
 }
@@ -278,6 +281,10 @@ func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Inqui
 	if want.SHA256 != "" && sum != want.SHA256 {
 		row.Detail = "its bytes are others than its digest says: they have sha256:" + sum
 		return s.refuse(row, timeline.Failed, want)
+	}
+	if in.ends != nil && in.ends.lacks() != "" {
+		row.Detail = in.ends.lacks()
+		return s.refuse(row, timeline.Absent, want)
 	}
 	if in.end != nil {
 		leads[membersKey] = in.end.members()

@@ -23,6 +23,7 @@ type intake struct {
 	r    io.Reader
 	text *bytes.Buffer // not nil: it is JSON, and whole only if it is that
 	end  *zipEnd       // not nil: it is an archive
+	ends *bothEnds     // not nil: its ends are looked at
 }
 
 // copy copies the answer and tells whether all of it came: the length that the
@@ -41,6 +42,9 @@ func (in *intake) copy(to io.Writer) (sum string, n int64, err error) {
 		if in.end != nil {
 			in.end.add(buf[:k])
 		}
+		if in.ends != nil {
+			in.ends.add(buf[:k])
+		}
 		if _, err := to.Write(buf[:k]); err != nil {
 			return "", n, fmt.Errorf("%w: %w", errCase, err)
 		}
@@ -58,6 +62,36 @@ func (in *intake) copy(to io.Writer) (sum string, n int64, err error) {
 		return "", n, errors.New("it does not end as an archive does")
 	}
 	return hex.EncodeToString(h.Sum(nil)), n, nil
+}
+
+// bothEnds looks at the first and the last bytes of an answer.
+type bothEnds struct {
+	begins, ends string // what should stand there
+	head, tail   []byte
+}
+
+// tailSize is how much of the end of an answer is held.
+const tailSize = 4 << 10
+
+func (b *bothEnds) add(p []byte) {
+	if n := len(b.begins) - len(b.head); n > 0 {
+		b.head = append(b.head, p[:min(n, len(p))]...)
+	}
+	b.tail = append(b.tail, p...)
+	if n := len(b.tail) - tailSize; n > 0 {
+		b.tail = append(b.tail[:0], b.tail[n:]...)
+	}
+}
+
+// lacks says which end is not as it should be, "" for none.
+func (b *bothEnds) lacks() string {
+	switch {
+	case string(b.head) != b.begins:
+		return fmt.Sprintf("it does not begin with %q", b.begins)
+	case !strings.Contains(string(b.tail), b.ends):
+		return fmt.Sprintf("%q is not near its end", b.ends)
+	}
+	return ""
 }
 
 // zipEnd looks at the end of a zip file.

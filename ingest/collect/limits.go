@@ -75,7 +75,7 @@ func (g *gate) close(until time.Time) bool {
 // any order: of one period the smallest number counts.
 //
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
-func (g *gate) learn(h http.Header) {
+func (g *gate) learn(h http.Header, now time.Time) {
 	if resource := h.Get("X-RateLimit-Resource"); resource != "" && resource != "core" {
 		g.back() // counted apart: graphql, audit_log
 		return
@@ -84,21 +84,39 @@ func (g *gate) learn(h http.Header) {
 	if err != nil || left < 0 {
 		return
 	}
-	seconds, err := strconv.ParseInt(header(h, "X-RateLimit-Reset", "RateLimit-Reset"), 10, 64)
-	if err != nil {
+	reset, ok := resets(h, now)
+	if !ok {
 		return
 	}
 	limit, _ := strconv.Atoi(header(h, "X-RateLimit-Limit", "RateLimit-Limit")) // 0: not said
-	reset := time.Unix(seconds, 0)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.left < 0 || reset.After(g.reset) || reset.Equal(g.reset) && left < g.left {
+	// What is said in seconds from now wanders by one while it is on its way.
+	period := reset.After(g.reset.Add(time.Second))
+	if g.left < 0 || period || !reset.Before(g.reset.Add(-time.Second)) && left < g.left {
 		g.left = left
 	}
-	if reset.After(g.reset) {
+	if period || g.reset.IsZero() {
 		g.reset = reset
 	}
 	g.limit = limit
+}
+
+// resets reads when a service counts anew: in seconds since 1970, or from now.
+//
+//	RateLimit-Reset: 42
+//
+// https://buildkite.com/docs/apis/rest-api/rate-limits
+func resets(h http.Header, now time.Time) (at time.Time, ok bool) {
+	const epoch = 1e9 // seconds since 1970 are more, those of any wait are less
+	n, err := strconv.ParseInt(header(h, "X-RateLimit-Reset", "RateLimit-Reset"), 10, 64)
+	if err != nil || n < 0 {
+		return at, false
+	}
+	if n < epoch {
+		return now.Add(time.Duration(n) * time.Second), true
+	}
+	return time.Unix(n, 0), true
 }
 
 // back gives back a call that did not count.
@@ -142,8 +160,8 @@ func RateLimit(r *http.Response, _ []byte, now time.Time) (until time.Time, hit 
 		}
 	}
 	if header(r.Header, "X-RateLimit-Remaining", "RateLimit-Remaining") == "0" && r.StatusCode != http.StatusServiceUnavailable {
-		if seconds, err := strconv.ParseInt(header(r.Header, "X-RateLimit-Reset", "RateLimit-Reset"), 10, 64); err == nil {
-			return time.Unix(seconds+1, 0), true
+		if at, ok := resets(r.Header, now); ok {
+			return at.Add(time.Second), true
 		}
 	}
 	return now.Add(time.Minute), r.StatusCode == http.StatusTooManyRequests

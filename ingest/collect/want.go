@@ -28,7 +28,10 @@ type Want struct {
 	Span    timeline.Span    // when what is refused lived
 	Signed  bool             // the service answers with a signed address on another host, which gets no token
 	Raw     bool             // the answer is a file as it is, whatever its type says
+	JSON    bool             // the answer is JSON, whatever its type says
 	Zip     bool             // the answer is an archive: it must end like one
+	Begins  string           // what the answer begins with; one that does not is as good as absent
+	Ends    string           // what stands among its last bytes, in the same way
 	SHA256  string           // hex: what the bytes must have, where their address says it
 	Most    int64            // bytes; 0: maxAnswer, for Signed maxDownload
 	NoGap   []timeline.Reply // refusals that are no gap: something else is asked for in its place, or not everybody may
