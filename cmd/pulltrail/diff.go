@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) diffCmd() *cobra.Command {
-	var list, all bool
+	var list, all, schema bool
 	c := &cobra.Command{
 		Use:   "diff INCIDENT [BEFORE [AFTER]]",
 		Short: "Say which verdicts changed since an incident was matched, and why",
@@ -28,12 +28,15 @@ is matched now. Without AFTER it is the answer now; without BEFORE the last stor
 one that differs from it. 'pulltrail diff OLD/ID.yaml NEW/ID.yaml' compares two
 files.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 3 {
+			if !schema && len(args) < 1 || len(args) > 3 {
 				return usage("want INCIDENT and at most two of its answers: a run, a revision, FILE.yaml")
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if schema {
+				return a.printSchema("diff")
+			}
 			if len(args) == 2 && isFile(args[0]) && isFile(args[1]) {
 				args = append(args[:1], args...)
 			}
@@ -42,6 +45,7 @@ files.`,
 	}
 	c.Flags().BoolVar(&list, "list", false, "list the stored answers")
 	c.Flags().BoolVar(&all, "all", false, "print those too that keep their verdict for another reason")
+	c.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of what --json writes")
 	return c
 }
 

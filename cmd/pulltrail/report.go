@@ -44,7 +44,8 @@ func (a *app) reportCmd() *cobra.Command {
               that without the case
 
 The ending of the file chooses the form: .html is one page that needs nothing
-else, .md Markdown, .csv a table, .json the data that the others are made of.
+else, .md Markdown, .csv a table, .json the data that the others are made of, as
+--schema describes it. match --json writes that of responder.
 The same case gives the same bytes: there is no clock in a report but --as-of
 ($SOURCE_DATE_EPOCH).
 
@@ -85,6 +86,9 @@ at --as-of is shown as stale:
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if opt.schema {
+				return a.printSchema(args[0])
+			}
 			return a.report(args[0], opt)
 		},
 	}
@@ -94,6 +98,7 @@ at --as-of is shown as stale:
 	c.Flags().StringVar(&opt.tenancy, "tenancy", "", "tenancy.yaml: what only people know (customer, questionnaire)")
 	c.Flags().StringVar(&opt.customer, "customer", "", "whom a questionnaire is for; without it, it names no customer")
 	c.Flags().StringArrayVar(&opt.add, "add", nil, "file to put into the bundle of report manifest -o FILE.zip, such as a report; again for more")
+	c.Flags().BoolVar(&opt.schema, "schema", false, "print the JSON Schema of the report's JSON")
 	c.Flags().StringVar(&opt.phase, "phase", reports.Phases[0], "of the report to customers: "+strings.Join(reports.Phases, ", "))
 	return c
 }
@@ -102,7 +107,18 @@ at --as-of is shown as stale:
 type reportOptions struct {
 	incident, output, asOf, tenancy, phase, customer string
 
-	add []string // files to put into a bundle
+	add    []string // files to put into a bundle
+	schema bool     // print what its JSON looks like
+}
+
+// printSchema prints the JSON Schema of a report, or of diff.
+func (a *app) printSchema(name string) error {
+	s, err := reports.JSONSchema(name)
+	if err != nil {
+		return err
+	}
+	_, err = a.out.Write(s)
+	return err
 }
 
 func (a *app) report(name string, opt reportOptions) error {
