@@ -21,7 +21,7 @@ FUZZTIME ?= 5s
 # Everything that is tested: "./..." leaves testdata out, so what is Go there is named.
 PACKAGES := ./... $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(wildcard testdata/*/*.go testdata/*/*/*.go)))))
 
-.PHONY: all demo drill test soak lint fmt bench fuzz update clean help need
+.PHONY: all demo drill test soak lint fmt bench look fuzz update clean help need
 
 all: need
 	$(GO) build -o bin/pulltrail -ldflags "-X main.version=$(VERSION)" ./cmd/pulltrail
@@ -48,6 +48,15 @@ fmt: need $(GOLANGCI_LINT) ## format as lint wants it
 
 bench: all ## speed, as ratios to openssl, ripgrep and sqlite3 over the same files; writes 3 GB, ten minutes
 	$(GO) run ./testdata/bench -bin bin/pulltrail
+
+look: all ## opens reports, also hostile ones, in Chromium and LibreOffice, and takes pictures into bin/look; half an hour
+	rm -rf bin/look && mkdir -p bin/look/hostile bin/look/demo
+	PULLTRAIL_KEEP=$(CURDIR)/bin/look/hostile $(GO) test ./reports -run Hostile -count 1
+	bin/pulltrail demo --dir bin/look/demo/files >/dev/null
+	set -e; for r in responder rotation questionnaire manifest; do for form in html csv; do \
+	  bin/pulltrail report $$r --incident litellm-1.107.0 --as-of 2026-10-22T18:00:00Z --case bin/look/demo/files/pulltrail-case -o bin/look/demo/$$r.$$form; done; done
+	cp testdata/reports/*.html testdata/reports/*.csv bin/look/
+	$(GO) run ./testdata/look -from bin/look -to bin/look/pictures
 
 fuzz: need ## every fuzz test, FUZZTIME each
 	@set -e; for pkg in $$($(GO) list $(PACKAGES)); do \

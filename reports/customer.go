@@ -84,8 +84,14 @@ func (r CustomerRow) Time() string {
 	return when(Evidence{From: r.From, To: r.To})
 }
 
-// Ends are the parts of Time between which a line may break.
-func (r CustomerRow) Ends() []string { return strings.SplitAfter(r.Time(), " to ") }
+// Ends are the parts of Time between which a line may break; none without a
+// time, so that its cell is empty and a narrow page leaves it out.
+func (r CustomerRow) Ends() []string {
+	if r.Time() == "" {
+		return nil
+	}
+	return strings.SplitAfter(r.Time(), " to ")
+}
 
 // Sections of a customer report, in order.
 const (

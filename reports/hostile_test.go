@@ -3,7 +3,10 @@ package reports_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"hash/crc32"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -38,13 +41,28 @@ func TestHostile(t *testing.T) {
 						res, rows := result(t)
 						c := caseOf(t, res, rows)
 						poison(reflect.ValueOf(c), some, front, "")
-						for _, problem := range problems(form, plain, renderCase(t, name, form, c), front) {
+						got := renderCase(t, name, form, c)
+						keep(t, fmt.Sprintf("hostile-%s-%d-%t.%s", name, i, front, form), got)
+						for _, problem := range problems(form, plain, got, front) {
 							t.Errorf("with %q: %s", some, problem)
 						}
 					}
 				}
 			})
 		}
+	}
+}
+
+// keep writes a report into the folder that $PULLTRAIL_KEEP names, for those who
+// open it with other programs: see testdata/look.
+func keep(t *testing.T, name, text string) {
+	t.Helper()
+	dir := os.Getenv("PULLTRAIL_KEEP")
+	if dir == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
