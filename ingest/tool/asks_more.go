@@ -284,7 +284,7 @@ func cargoAsk(_ string, args []string) *ask {
 	if len(plain) == 0 || plain[0] != "install" && plain[0] != "fetch" || f.has("--help", "-h", "--path") {
 		return nil
 	}
-	a := &ask{tool: "cargo", kind: "cargo", quiet: true}
+	a := &ask{tool: "cargo", kind: "cargo", quiet: f.has("-q", "--quiet")}
 	for _, w := range plain[1:] {
 		it, ok := atVersion("cargo", w)
 		if !ok {

@@ -75,3 +75,8 @@ func FuzzCrane(f *testing.F)        { fuzz(f, Crane) }
 func FuzzDeno(f *testing.F)         { fuzz(f, Deno) }
 func FuzzAngular(f *testing.F)      { fuzz(f, Angular) }
 func FuzzZypper(f *testing.F)       { fuzz(f, Zypper) }
+func FuzzGem(f *testing.F)          { fuzz(f, Gem) }
+func FuzzCargo(f *testing.F)        { fuzz(f, Cargo) }
+func FuzzGolang(f *testing.F)       { fuzz(f, Golang) }
+func FuzzWget(f *testing.F)         { fuzz(f, Wget) }
+func FuzzCurl(f *testing.F)         { fuzz(f, Curl) }

@@ -140,7 +140,7 @@ func (p *pip) installed(text string, indent int, gem bool, o *evidence.Out) evid
 		return evidence.Miss
 	}
 	if len(items) == 1 && !p.collected && p.phase != installing && (p.op != nil || !o.Awaited("pip")) {
-		p.hold(items[0], o)
+		p.hold(items[0], text, o)
 		return evidence.More
 	}
 	if p.op != nil && o.Overtaken(p.op) && indent <= p.indent {
@@ -165,10 +165,11 @@ type heldGem struct {
 	mark evidence.Mark
 	op   *evidence.Op // stored only when it turns out to be pip's
 	item timeline.Item
+	text string // as written: the name of a gem is not spelled anew
 }
 
 // hold keeps an installation until the next line is there.
-func (p *pip) hold(it timeline.Item, o *evidence.Out) {
+func (p *pip) hold(it timeline.Item, written string, o *evidence.Out) {
 	op := p.op
 	if op == nil || len(p.gems) > 0 {
 		op = o.Invocation("pip")
@@ -177,7 +178,7 @@ func (p *pip) hold(it timeline.Item, o *evidence.Out) {
 	if p.long != nil {
 		mark = p.long.mark
 	}
-	p.gems = append(p.gems, heldGem{mark, op, it})
+	p.gems = append(p.gems, heldGem{mark, op, it, written})
 }
 
 // afterGem are the beginnings of lines that RubyGems prints behind an installed
@@ -188,7 +189,7 @@ var afterGem = []string{"Parsing documentation ", "Installing ri ", "Done instal
 func (p *pip) moreGems(text []byte, o *evidence.Out) evidence.Result {
 	if rest, ok := bytes.CutPrefix(text, []byte("Successfully installed ")); ok && bytes.IndexByte(rest, ' ') < 0 {
 		if items := distList(string(rest)); items != nil {
-			p.hold(items[0], o)
+			p.hold(items[0], string(rest), o)
 			return evidence.More
 		}
 	}
@@ -198,11 +199,33 @@ func (p *pip) moreGems(text []byte, o *evidence.Out) evidence.Result {
 		isGem = isGem || bytes.HasPrefix(text, []byte(w))
 	}
 	if isGem {
+		if sureGem(text) {
+			p.emitGems(o)
+		}
 		p.gems = nil
 		return evidence.Miss
 	}
 	p.releaseGems(o)
 	return evidence.Miss
+}
+
+// sureGem reports whether a line is RubyGems' own: CPAN's are alike.
+func sureGem(text []byte) bool {
+	return bytes.Contains(text, []byte(" gem")) || bytes.HasSuffix(text, []byte(".gem")) || bytes.HasPrefix(text, []byte("Parsing documentation ")) ||
+		bytes.HasPrefix(text, []byte("Installing ri ")) || bytes.HasPrefix(text, []byte("Done installing "))
+}
+
+// emitGems emits what turned out to be of RubyGems.
+func (p *pip) emitGems(o *evidence.Out) {
+	op := o.Invocation("gem")
+	op.Answer()
+	o.Seen("gem")
+	for _, h := range p.gems {
+		if it, ok := gemFile(h.text); ok {
+			o.At(h.mark, timeline.Event{Action: timeline.Install, Op: op.Number, Items: []timeline.Item{it}})
+		}
+	}
+	o.Close(op, timeline.OpDone)
 }
 
 // releaseGems emits what turned out to be of pip.

@@ -19,7 +19,7 @@ func TestPip(t *testing.T) {
 		{"an installation alone", "Successfully installed litellm-1.107.0", []string{"install 1 pkg:pypi/litellm@1.107.0"}},
 		{"a sentence that begins like it", "Successfully installed litellm-1.107.0 would be bad", nil},
 		{"a warning that got into the line", "Successfully installed litellm-1.107.0 WARNING: Running pip as root", []string{"install 1 pkg:pypi/litellm@1.107.0"}},
-		{"gems", "Successfully installed a-1.0\nSuccessfully installed b-2.0\n2 gems installed", nil},
+		{"gems", "Successfully installed a-1.0\nSuccessfully installed b_c-2.0\n2 gems installed", []string{"install 1 pkg:gem/a@1.0", "install 2 pkg:gem/b_c@2.0"}},
 		{"a gem that is being fetched", "Fetching: a-1.0.gem (100%)\nSuccessfully installed a-1.0\nwhatever", nil},
 		{"a cut last word", "Successfully installed a-1.0 litellm-1.", []string{"install 1 pkg:pypi/a@1.0"}},
 		{"a download printed twice", "  Downloading a-1.0-py3-none-any.whl (1 kB)\n  Downloading a-1.0-py3-none-any.whl (1 kB)", []string{"download 1 pkg:pypi/a@1.0"}},
@@ -41,7 +41,8 @@ func TestPip(t *testing.T) {
 	}
 }
 
-// TestPipOtherPrograms wants nothing from words that other programs share.
+// TestPipOtherPrograms wants nothing of Python from words that other programs
+// share.
 func TestPipOtherPrograms(t *testing.T) {
 	const text = `Fetching: knapsack-1.16.0.gem (100%)
 Successfully installed knapsack-1.16.0
@@ -72,11 +73,12 @@ Found existing alias for "pip install". You should use: "pip"
 Requirement already granted
 Uninstalling old things: done
 Obtaining lock from server`
-	if got := toolEvents(t, Pip, text); got != nil {
-		t.Errorf("got %q", got)
+	gems := []string{"install 4 pkg:gem/dpl@1.10.14", "install 7 pkg:gem/multipart-post@2.1.1", "install 8 pkg:gem/faraday@0.17.0"}
+	if got := toolEvents(t, Pip, text); !slices.Equal(got, gems) {
+		t.Errorf("got %q, want %q", got, gems)
 	}
 	satisfied := "Requirement already satisfied: a in x (1.2)\n"
-	want := []string{"present 1 pkg:pypi/a@1.2"}
+	want := []string{"present 1 pkg:pypi/a@1.2", "install 2 pkg:gem/dpl@1.10.14"}
 	if got := toolEvents(t, Pip, satisfied+"Successfully installed dpl-1.10.14\nParsing documentation for dpl-1.10.14"); !slices.Equal(got, want) {
 		t.Errorf("a gem behind an invocation that had nothing to do: got %q", got)
 	}

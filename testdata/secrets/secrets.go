@@ -75,13 +75,26 @@ func (m *Maker) Leaks(data []byte) map[string]int {
 		if i < 0 || !m.sieve[sum(last)] {
 			continue
 		}
-		if shape, ok := m.parts[[window]byte(data[i:])]; ok {
+		if shape, ok := m.parts[[window]byte(data[i:])]; ok && !inHash(data, i) {
 			if _, ok := leaks[shape]; !ok {
 				leaks[shape] = i
 			}
 		}
 	}
 	return leaks
+}
+
+// inHash reports whether a place is inside a SHA-256: among millions of their
+// digits are eight that a secret has too. No secret is a run as long, and pages of a database may cut one.
+func inHash(data []byte, i int) bool {
+	from, to := i, i
+	for from > 0 && strings.IndexByte(hex, data[from-1]) >= 0 {
+		from--
+	}
+	for to < len(data) && strings.IndexByte(hex, data[to]) >= 0 {
+		to++
+	}
+	return to-from >= 48
 }
 
 // Shape is one way in which secrets stand in evidence.
