@@ -102,6 +102,8 @@ var Formats = []evidence.Format{
 	document.SpendLogs,
 	document.SGLangInfo,
 	document.SGLangRequests,
+	document.OTLPSpans,
+	document.OpenAIUsage,
 	document.DockerEvents,
 	document.PodmanEvents,
 	document.DistributionNotification,

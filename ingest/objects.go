@@ -3,6 +3,7 @@ package ingest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,8 @@ const maxObject = 4 << 20
 type objects struct {
 	r     *bufio.Reader
 	lists []string // names of lists in an envelope
+
+	largest int // bytes of a record
 
 	buf  []byte
 	no   int64 // line of the next byte, 1-based
@@ -45,7 +48,9 @@ const (
 	cutObject              // the source ends inside an object
 )
 
-func newObjects(r *bufio.Reader, lists []string) *objects { return &objects{r: r, lists: lists, no: 1} }
+func newObjects(r *bufio.Reader, lists []string, largest int) *objects {
+	return &objects{r: r, lists: lists, largest: cmp.Or(largest, maxObject), no: 1}
+}
 
 // read fills l with what comes next; io.EOF when there is nothing more.
 func (s *objects) read(l *evidence.Line) (found, error) {
@@ -236,7 +241,7 @@ func (s *objects) walk(chunk []byte, sc *scan) (n int, end ending) {
 
 // keep adds to the object; of one that is too large only the head is held.
 func (s *objects) keep(part []byte, sc *scan) {
-	if len(s.buf)+len(part) > maxObject {
+	if len(s.buf)+len(part) > s.largest {
 		sc.big = true
 		s.buf = s.buf[:min(len(s.buf), 4096)]
 		part = part[:min(len(part), 4096-len(s.buf))]
@@ -260,7 +265,7 @@ func (s *objects) isList() bool {
 // records hands the objects of a source that a tool claimed on.
 func (s *source) records(l *log, d *decoded, from *metered) error {
 	r := l.reading
-	in := newObjects(d.Reader, l.format.Lists)
+	in := newObjects(d.Reader, l.format.Lists, l.format.Largest)
 	var line evidence.Line
 	for n := 1; ; n++ {
 		what, err := in.read(&line)
@@ -279,7 +284,7 @@ func (s *source) records(l *log, d *decoded, from *metered) error {
 		case stray:
 			r.Stray(&line)
 		case tooBig:
-			r.Skip(fmt.Sprintf("a record of more than %d MiB", maxObject>>20))
+			r.Skip(fmt.Sprintf("a record of more than %d MiB", in.largest>>20))
 		case broken:
 			r.Skip("a record without an end")
 		case cutObject:

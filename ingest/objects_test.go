@@ -15,7 +15,7 @@ import (
 // readObjects lists what a source holds as "line@offset what text".
 func readObjects(t testing.TB, text string, buffer int, lists ...string) []string {
 	t.Helper()
-	in := newObjects(bufio.NewReaderSize(strings.NewReader(text), buffer), lists)
+	in := newObjects(bufio.NewReaderSize(strings.NewReader(text), buffer), lists, 0)
 	var all []string
 	var l evidence.Line
 	for {
@@ -68,7 +68,7 @@ func TestObjects(t *testing.T) {
 
 // TestHugeObject is skipped over; only its head is held.
 func TestHugeObject(t *testing.T) {
-	in := newObjects(bufio.NewReader(io.MultiReader(strings.NewReader(`{"a":1}{"a":"`), io.LimitReader(letters{}, 3*maxObject), strings.NewReader(`"}{"a":3}`))), nil)
+	in := newObjects(bufio.NewReader(io.MultiReader(strings.NewReader(`{"a":1}{"a":"`), io.LimitReader(letters{}, 3*maxObject), strings.NewReader(`"}{"a":3}`))), nil, 0)
 	var l evidence.Line
 	var got []found
 	for {
@@ -80,6 +80,15 @@ func TestHugeObject(t *testing.T) {
 	}
 	if !slices.Equal(got, []found{object, tooBig, object}) || cap(in.buf) > 2*maxObject {
 		t.Errorf("found %v, %d bytes held", got, cap(in.buf))
+	}
+}
+
+// TestLargestObject is held where the format says that its records are large.
+func TestLargestObject(t *testing.T) {
+	in := newObjects(bufio.NewReader(io.MultiReader(strings.NewReader(`{"a":"`), io.LimitReader(letters{}, maxObject), strings.NewReader(`"}`))), nil, 2*maxObject)
+	var l evidence.Line
+	if what, err := in.read(&l); err != nil || what != object || len(l.Text) != maxObject+len(`{"a":""}`) {
+		t.Errorf("found %v (%v) of %d bytes", what, err, len(l.Text))
 	}
 }
 

@@ -375,7 +375,7 @@ func (s *source) feed(l *log, d *decoded, from *metered) error {
 			r.Skip("reading stops here: " + err.Error())
 			return s.ctx.Err()
 		case tooLong:
-			r.SetLine(line.No, line.Off, line.Text)
+			r.SetLine(line.No, line.Off, nil) // it may be what somebody asked an engine
 			r.Skip(fmt.Sprintf("a line of more than %d KiB", maxLine>>10))
 			continue
 		case in.open && from.gap() != nil:

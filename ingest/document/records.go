@@ -37,6 +37,12 @@ func (v value) integer() (n int64, ok bool) {
 	return int64(f), true
 }
 
+// number reads a number, also one that stands in a text.
+func (v value) number() (f float64, ok bool) {
+	f, err := strconv.ParseFloat(string(v.raw()), 64)
+	return f, err == nil && f < 1e9
+}
+
 // stamp reads an ISO 8601 time, the zero span when there is none: the line's
 // own clock then holds.
 func (v value) stamp(o *evidence.Out) timeline.Span {

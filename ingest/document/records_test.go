@@ -10,7 +10,7 @@ import (
 )
 
 // recordTools are the tools of this package.
-var recordTools = []evidence.Format{DockerEvents, PodmanEvents, DistributionNotification, ACREventGrid, KubernetesEvents, CloudTrail, Harbor, GCPAudit, Quay, Osquery, Falco, KubernetesAudit, Suricata, Route53, Zeek}
+var recordTools = []evidence.Format{DockerEvents, PodmanEvents, DistributionNotification, ACREventGrid, KubernetesEvents, CloudTrail, Harbor, GCPAudit, Quay, Osquery, Falco, KubernetesAudit, Suricata, Route53, Zeek, SpendLogs, SGLangInfo, SGLangRequests, OTLPSpans, OpenAIUsage}
 
 // TestRecordClaims reads the samples of every tool of records against all
 // other formats: what starts with a record is claimed by its own tool alone.
@@ -130,3 +130,6 @@ func FuzzKubernetesAudit(f *testing.F)          { fuzzRecords(f, KubernetesAudit
 func FuzzSuricata(f *testing.F)                 { fuzzRecords(f, Suricata) }
 func FuzzRoute53(f *testing.F)                  { fuzzRecords(f, Route53) }
 func FuzzZeek(f *testing.F)                     { fuzzRecords(f, Zeek) }
+func FuzzSpendLogs(f *testing.F)                { fuzzRecords(f, SpendLogs) }
+func FuzzOTLPSpans(f *testing.F)                { fuzzRecords(f, OTLPSpans) }
+func FuzzOpenAIUsage(f *testing.F)              { fuzzRecords(f, OpenAIUsage) }

@@ -95,6 +95,7 @@ var SGLangRequests = evidence.Format{
 	Doc:    "https://docs.sglang.io/advanced_features/server_arguments.html",
 	Sample: "written by hand after the documentation",
 	Fields: [][]string{{"event", "rid", "out"}, {"event", "rid", "obj"}},
+	Texts:  true,
 	Tool:   func() evidence.Parser { return sglangRequests{} },
 }
 

@@ -20,6 +20,7 @@ var SpendLogs = evidence.Format{
 	Doc:    "https://docs.litellm.ai/docs/proxy/cost_tracking",
 	Sample: "written by hand after the documentation",
 	Fields: [][]string{{"request_id", "call_type", "startTime", "endTime", "prompt_tokens"}, {"request_id", "call_type", "startTime", "endTime", "total_tokens"}},
+	Texts:  true,
 	Tool:   func() evidence.Parser { return spendLogs{} },
 }
 

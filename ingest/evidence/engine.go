@@ -12,6 +12,7 @@ type Tooling struct {
 	New      func() Parser
 	Starts   []string
 	Commands bool
+	Texts    bool
 }
 
 // Machine is the table of frames and tools made ready for lines. It is shared
@@ -25,6 +26,7 @@ type Machine struct {
 	records recordTable
 	command []int // tools that read echoed commands
 	asks    func(command string) []timeline.Item
+	texts   map[string]bool // names of formats whose lines hold what people asked
 }
 
 // probe is a frame that may know a line by its first byte.
@@ -55,8 +57,9 @@ func (c *start) fits(text []byte, s *Stream) bool {
 
 // NewMachine makes the frames and tools among the formats ready.
 func NewMachine(formats []Format) *Machine {
-	m := &Machine{starts: [][]start{nil}}
+	m := &Machine{starts: [][]start{nil}, texts: map[string]bool{}}
 	for _, f := range formats {
+		m.texts[f.Name] = f.Texts
 		switch f.Shape {
 		case FrameShape:
 			for i := range len(f.First) {
@@ -83,7 +86,7 @@ func NewMachine(formats []Format) *Machine {
 			if len(m.tools) == maxTools {
 				panic("evidence: more tools than a stream can listen for")
 			}
-			m.tools = append(m.tools, Tooling{f.Tool, f.Starts, f.Commands})
+			m.tools = append(m.tools, Tooling{f.Tool, f.Starts, f.Commands, f.Texts})
 		case DocumentShape: // documents are read whole
 		}
 	}
@@ -120,6 +123,7 @@ func (m *Machine) NewReading(path string, claim, base timeline.Subject, times Ti
 
 // Claimed says which format claimed the source; frames may look at its head.
 func (r *Reading) Claimed(name string, h *Head) {
+	r.texts = r.machine.texts[name]
 	for i, f := range r.machine.frames {
 		if f.Name == name {
 			r.claimed = i + 1
@@ -335,6 +339,7 @@ func (r *Reading) ask(i int, l *Line, s *Stream) bool {
 		s.parsers[i] = p
 	}
 	r.at = i
+	r.texts = r.texts || r.tools[i].Texts
 	switch p.Line(l, &r.Out) {
 	case More:
 		s.more = i + 1

@@ -142,6 +142,13 @@ type Format struct {
 
 	Read func(d *Doc, o *Out) error // document
 
+	// Texts tells that a log of the format holds what people asked and were
+	// answered: of a line that is skipped no excerpt is kept.
+	Texts bool
+	// Largest bounds a record in bytes where the common bound is too low for what
+	// programs write; 0: it is not.
+	Largest int
+
 	// Place tells from its path alone that a file lists what is installed where
 	// it lies: of the layers of an image only such files are opened. Topic is
 	// the kind of packages that it lists.

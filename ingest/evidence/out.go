@@ -45,6 +45,7 @@ type Out struct {
 	first   int64
 	last    int64
 	partial string
+	texts   bool                // its lines hold what people asked: see Format.Texts
 	absent  string              // a local time that its zone never had
 	steps   []timeline.Step     // where clocks were set
 	booted  map[string]int64    // lines at which hosts were started
@@ -260,7 +261,11 @@ func (o *Out) SeenFor(who timeline.Subject, topic timeline.Topic) {
 // becomes partial.
 func (o *Out) Skip(reason string) {
 	o.skipped++
-	o.batch.Skips = append(o.batch.Skips, timeline.Skip{Reason: Redact(Clean(reason)), Origin: o.origin()})
+	s := timeline.Skip{Reason: Redact(Clean(reason)), Origin: o.origin()}
+	if o.texts {
+		s.Text = ""
+	}
+	o.batch.Skips = append(o.batch.Skips, s)
 	o.flush(flushRows)
 }
 

@@ -22,6 +22,7 @@ var CSVRows = evidence.Format{
 	Doc:    "https://www.rfc-editor.org/rfc/rfc4180",
 	Sample: "written by hand after the documentation",
 	Claim:  func(h *evidence.Head) bool { return csvColumns(firstRow(h.Bytes)) != nil },
+	Texts:  true, // spend logs have what was asked in their cells
 	New:    func() evidence.Peeler { return &csvRows{} },
 }
 

@@ -22,6 +22,7 @@ var SGLangLog = evidence.Format{
 	First:  "[",
 	Common: true,
 	Cuts:   true,
+	Texts:  true,
 	New:    func() evidence.Peeler { return sglangLog{} },
 }
 
@@ -92,6 +93,7 @@ var VLLMLog = evidence.Format{
 	First:  "IWED(",
 	Common: true,
 	Cuts:   true,
+	Texts:  true,
 	New:    func() evidence.Peeler { return vllmLog{} },
 }
 

@@ -25,7 +25,8 @@ var SGLang = evidence.Format{
 		"SGLang Generating!", "The server is fired up", "ValueError: The input (", "[Error]Input length (", "Input length (",
 		`{"object":"error","message":"The input (`,
 	},
-	Tool: func() evidence.Parser { return &sglang{} },
+	Texts: true,
+	Tool:  func() evidence.Parser { return &sglang{} },
 }
 
 type sglang struct {

@@ -22,7 +22,8 @@ var VLLM = evidence.Format{
 		"GPU KV cache size: ", "Maximum concurrency for ", "Engine 0", "Avg prompt throughput: ", "vLLM API server version ",
 		"non-default args: ", "Initializing an LLM engine (v", "Initializing a V1 LLM engine (v", "Using max model len ",
 	},
-	Tool: func() evidence.Parser { return &vllm{} },
+	Texts: true,
+	Tool:  func() evidence.Parser { return &vllm{} },
 }
 
 type vllm struct {
