@@ -18,6 +18,16 @@ var secretShapes = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{8,}|[srp]k_(?:live|
 	`|hv[sbr]\.[A-Za-z0-9_-]{20,}|AGE-SECRET-KEY-1[A-Za-z0-9]{20,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*` +
 	`|eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?$)`) // a JWT that the end of the text cuts
 
+// cutShapes are the beginnings of such values, which the end of the text cuts:
+// too short to tell them from a name by their length (pypi-attestations).
+var cutShapes = regexp.MustCompile(`\b(pypi-|npm_|hf_|gh[pousr]_|github_pat_|ya29\.|GOCSPX-|whsec_|dckr_(?:pat|oat)_|nvapi-|gsk_|hv[sbr]\.)([A-Za-z0-9_-]{8,})$`)
+
+// harmlessCut reports whether what stands behind the prefix is a word: what was drawn
+// mixes large and small letters.
+func harmlessCut(_, _, value string) bool {
+	return strings.ToLower(value) == value || strings.ToUpper(value) == value
+}
+
 // signature is what lets whoever has a URL act for who signed it.
 var signature = regexp.MustCompile(`(?i)([?&](?:sig|(?:x-amz-|x-goog-)?signature)=)[^\s"'&]+`)
 
@@ -120,6 +130,7 @@ func redact(s string, of suspicion) string {
 	}
 	if of&suspectShape != 0 {
 		s = secretShapes.ReplaceAllString(s, hidden)
+		s = redactMatches(cutShapes, s, harmlessCut)
 	}
 	if of&suspectWeb != 0 {
 		s = signature.ReplaceAllString(s, "${1}"+hidden)

@@ -11,6 +11,8 @@ var secrets = map[string]string{
 	"curl -H 'BASIC dXNlcjpwYXNz'":                                          "curl -H 'BASIC [redacted]'",
 	"key sk-abcdefgh12345678 here":                                          "key [redacted] here",
 	"ghp_0123456789abcdefghij, AKIAABCDEFGHIJKLMNOP":                        "[redacted], [redacted]",
+	"cut: pypi-emSRFlqhI7A":                                                 "cut: pypi-[redacted]",
+	"pip install pypi-attestations":                                         "pip install pypi-attestations",
 	"cut: eyJhbGciOiJIUzI1Ni":                                               "cut: [redacted]",
 	"cut: eyJhbGciOiJIUzI1NiJ9.eyJz":                                        "cut: [redacted]",
 	"eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.sig":                                     "[redacted]",
