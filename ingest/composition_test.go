@@ -105,6 +105,9 @@ var wrappings = map[string]wrapping{
 		return out
 	}},
 	"docker logs -t": prefixed("stamped-lines", "", func(i int) string { return stamp(i, nano) + " " }),
+	"epoch":          prefixed("stamped-lines", "", func(i int) string { return fmt.Sprintf("%d ", 1792584000+i) }),
+	"epoch, ms":      prefixed("stamped-lines", "", func(i int) string { return fmt.Sprintf("%d ", 1792584000000+i) }),
+	"epoch, part":    prefixed("stamped-lines", "", func(i int) string { return fmt.Sprintf("%d.%03d ", 1792584000+i, i) }),
 	"timestamper":    prefixed("stamped-lines", "", func(i int) string { return "[" + stamp(i, "2006-01-02T15:04:05.000Z") + "] " }),
 	"kubernetes":     prefixed("kubernetes-cri", "", func(i int) string { return stamp(i, nano) + " stdout F " }),
 	"compose":        prefixed("compose-logs", "", func(int) string { return "web-1  | " }),
@@ -155,6 +158,16 @@ var wrappings = map[string]wrapping{
 		return append(out, fields("", func(i int, l string) map[string]any {
 			return map[string]any{"logs": []any{map[string]any{"vertex": vertex, "stream": 1, "data": []byte(l + "\n"), "timestamp": stamp(i, nano)}}}
 		}).wrap(lines)...)
+	}},
+	"syslog-unix":      prefixed("syslog", "", func(i int) string { return fmt.Sprintf("%d.%06d prod-3 deploy[41]: ", 1792584000+i, i) }),
+	"syslog-monotonic": prefixed("syslog", "", func(i int) string { return fmt.Sprintf("[%5d.%06d] prod-3 deploy[41]: ", i, i) }),
+	"journal-verbose": {frame: "journald-verbose", wrap: func(lines []string) []string {
+		var out []string
+		for i, l := range lines {
+			out = append(out, fmt.Sprintf("Wed 2026-10-21 12:00:00.%06d UTC [s=5ebb;i=1;b=2a9a;m=502032;t=%x;x=ff3f]", i, 1792584000000000+i),
+				"    _HOSTNAME=prod-3", "    SYSLOG_IDENTIFIER=deploy", "    MESSAGE="+l, "    PRIORITY=6")
+		}
+		return out
 	}},
 	"journal-export": {frame: "journald-export", wrap: func(lines []string) []string {
 		var out []string

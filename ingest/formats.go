@@ -36,6 +36,7 @@ var Formats = []evidence.Format{
 	frame.Klog,
 	frame.JournalJSON,
 	frame.JournalExport,
+	frame.JournalVerbose,
 	frame.CircleCI,
 	frame.Drone,
 	frame.BuildKitJSON,

@@ -75,3 +75,4 @@ func FuzzCloudWatch(f *testing.F)       { fuzz(f, CloudWatch) }
 func FuzzStamped(f *testing.F)          { fuzz(f, Stamped) }
 func FuzzBuildKitTerminal(f *testing.F) { fuzz(f, BuildKitTerminal) }
 func FuzzKaniko(f *testing.F)           { fuzz(f, Kaniko) }
+func FuzzJournalVerbose(f *testing.F)   { fuzz(f, JournalVerbose) }

@@ -2,7 +2,6 @@ package frame
 
 import (
 	"bytes"
-	"time"
 
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
@@ -22,20 +21,9 @@ var Syslog = evidence.Format{
 	Doc:    "https://www.rfc-editor.org/rfc/rfc5424",
 	Sample: "written by hand after the RFCs and the manual of journalctl",
 	Claim:  claimSyslog,
-	First:  "<12JFMASONDTW",
+	First:  "<12[JFMASONDTW",
 	Looks:  looksSyslog,
 	New:    func() evidence.Peeler { return &syslog{} },
-}
-
-// looksSyslog looks at the separators of the three kinds of times.
-func looksSyslog(text []byte) bool {
-	switch {
-	case text[0] == '<':
-		return true
-	case text[0] <= '9':
-		return len(text) > 19 && text[10] == 'T'
-	}
-	return len(text) > 15 && text[3] == ' '
 }
 
 // maxPrograms bounds the processes of one log whose lines are kept apart; the
@@ -91,6 +79,7 @@ func journalNote(line []byte) bool {
 //	<30>1 2026-10-21T12:04:51.251122+00:00 prod-3 dockerd 901 - - text
 //	2026-10-21T12:04:51+0200 prod-3 dockerd[901]: text
 //	Wed 2026-10-21 12:04:51 UTC prod-3 dockerd[901]: text
+//	1792584291.251122 prod-3 dockerd[901]: text
 func parseSyslog(line []byte) (h syslogLine, ok bool) {
 	text := line
 	if text[0] == '<' {
@@ -120,38 +109,10 @@ func parseSyslog(line []byte) (h syslogLine, ok bool) {
 	}
 	h.host, h.text = host, rest
 	h.tag()
+	if text[0] == '[' && len(h.pid) == 0 && string(h.program) != "kernel" {
+		return h, false // dmesg has no host
+	}
 	return h, true
-}
-
-// clock reads the time that text starts with and returns its length.
-func (h *syslogLine) clock(text []byte) int {
-	if text[0] <= '9' {
-		m, n := evidence.ParseISO(text)
-		// Finer times than microseconds are written by other programs.
-		if n == 0 || text[10] != 'T' || m.Resolution < time.Microsecond {
-			return 0
-		}
-		h.stamp, h.read = text[:n], evidence.ISOStamp
-		return n
-	}
-	if len(text) > 15 && evidence.Month(text[:3]) > 0 && text[3] == ' ' && text[9] == ':' && text[12] == ':' {
-		n := 15
-		if text[n] == '.' { // journalctl -o short-precise
-			for n++; n < len(text) && text[n] >= '0' && text[n] <= '9'; n++ {
-			}
-		}
-		h.stamp, h.read, h.yearless = text[:n], yearlessStamp, true
-		return n
-	}
-	if len(text) > 27 && text[3] == ' ' && text[8] == '-' && text[14] == ' ' {
-		zone := bytes.IndexByte(text[24:min(len(text), 32)], ' ')
-		if zone < 2 {
-			return 0
-		}
-		h.stamp, h.read = text[4:24+zone], zoneNameStamp
-		return 24 + zone
-	}
-	return 0
 }
 
 // tag splits "dockerd[901]: text" off the rest of a line. Without a tag the
@@ -183,7 +144,7 @@ func (h *syslogLine) tag() {
 }
 
 func tagByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || bytes.IndexByte([]byte("_./@()+-"), c) >= 0
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || bytes.IndexByte([]byte("_./@()+-\\"), c) >= 0
 }
 
 // parse5424 reads what follows "<PRI>1 ".
@@ -288,29 +249,6 @@ func number(b []byte) bool {
 		}
 	}
 	return len(b) > 0
-}
-
-// yearlessStamp reads "Oct 21 12:04:51", a day below ten with a blank, with or
-// without a fraction.
-func yearlessStamp(text []byte, t *evidence.Times) timeline.Span {
-	at, err := time.Parse(time.Stamp, string(text))
-	if err != nil {
-		return timeline.Always()
-	}
-	m := evidence.Moment{Month: int(at.Month()), Day: at.Day(), Hour: at.Hour(), Minute: at.Minute(), Sec: at.Second(), Nano: at.Nanosecond(), Resolution: time.Second}
-	return m.Span(string(text), t)
-}
-
-// zoneNameStamp reads "2026-10-21 12:04:51 UTC". Other zone names than UTC and
-// GMT have several meanings, so they place no time.
-func zoneNameStamp(text []byte, t *evidence.Times) timeline.Span {
-	m, n := evidence.ParseISO(text)
-	if n == 0 {
-		return timeline.Always()
-	}
-	zone := string(bytes.TrimSpace(text[n:]))
-	m.HasOffset = m.HasOffset || zone == "UTC" || zone == "GMT"
-	return m.Span(string(text), t)
 }
 
 type syslog struct {
