@@ -14,25 +14,32 @@ import (
 var SpendLogs = evidence.Format{
 	Name:   "litellm-spend-logs",
 	Shape:  evidence.ToolShape,
-	Title:  "LiteLLM spend logs (API, JSON and CSV exports)",
+	Title:  "LiteLLM spend logs (API, JSON and CSV exports, the database of the proxy)",
 	Proves: "each request through the gateway: alias of its team or key, model, tokens, start, first token and end",
 	Cannot: "which engine node answered; rows whose request_id was empty were lost in 1.50",
 	Doc:    "https://docs.litellm.ai/docs/proxy/cost_tracking",
 	Sample: "written by hand after the documentation",
-	Fields: [][]string{{"request_id", "call_type", "startTime", "endTime", "prompt_tokens"}, {"request_id", "call_type", "startTime", "endTime", "total_tokens"}},
+	Fields: [][]string{{"request_id", "call_type", "startTime", "endTime", "prompt_tokens"}, {"request_id", "call_type", "startTime", "endTime", "total_tokens"}, {"schema", "spend_logs", "missing"}},
 	Texts:  true,
 	Tool:   func() evidence.Parser { return spendLogs{} },
 }
 
 type spendLogs struct{}
 
-// Line reads one row. cache_hit is a text, metadata is JSON in a text. The hash
+// Line reads one row, or the head of what 'collect litellm' writes. cache_hit is a text, metadata is JSON in a text. The hash
 // of the key, messages and replies stand in it too and are not looked at:
 //
 //	{"request_id":"chatcmpl-2283…","call_type":"acompletion","api_key":"","cache_hit":"None","startTime":"2026-10-21 09:20:46.847371","endTime":"2026-10-21 09:20:48.851954",
 //	"completionStartTime":"2026-10-21 09:20:47.1","model":"gpt-4o","team_id":"","metadata":"{\"user_api_key_alias\": \"acme-web\"}","prompt_tokens":10,"completion_tokens":20,"api_base":"http://gpu-1:30000/v1","status":"success"}
 func (spendLogs) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	v := recordOf(l)
+	if v.has("spend_logs") {
+		o.Seen("")
+		if gone := v.get("missing").texts(); len(gone) > 0 {
+			o.Cut("the database did not give " + strings.Join(gone, ", ") + ": it is not there, or may not be read")
+		}
+		return evidence.Done
+	}
 	meta := v.get("metadata")
 	if text := meta.text(); text != "" {
 		meta = value{[]byte(text), 0, len(text)}

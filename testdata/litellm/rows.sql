@@ -19,3 +19,15 @@ INSERT INTO "LiteLLM_CredentialsTable" VALUES
 INSERT INTO "LiteLLM_ProxyModelTable" VALUES
   ('model-1', 'gpt-4o', '{"model": "EXAMPLE-NOT-REAL", "api_key": "EXAMPLE-NOT-REAL-encrypted"}', '{}', '2025-02-02 08:00:00', 'admin', '2025-02-02 08:00:00', 'admin'),
   ('model-2', 'claude', '{"model": "EXAMPLE-NOT-REAL", "litellm_credential_name": "EXAMPLE-NOT-REAL-encrypted"}', '{}', '2025-02-03 08:00:00', 'admin', '2025-02-03 08:00:00', 'admin');
+INSERT INTO "LiteLLM_SpendLogs" ("request_id", "call_type", "api_key", "total_tokens", "prompt_tokens", "completion_tokens", "startTime", "endTime",
+  "completionStartTime", "model", "api_base", "user", "metadata", "cache_hit", "team_id", "end_user", "requester_ip_address", "messages", "response",
+  "status", "proxy_server_request") VALUES
+  ('chatcmpl-1', 'acompletion', 'EXAMPLE-NOT-REAL-hash-1', 700020, 700000, 20, '2026-09-01 09:00:00', '2026-09-01 09:01:00', '2026-09-01 09:00:50', 'chat',
+   'http://user:EXAMPLE-NOT-REAL@gpu-1:30000/v1?key=EXAMPLE-NOT-REAL', 'user-1',
+   '{"user_api_key": "EXAMPLE-NOT-REAL-hash-1", "user_api_key_team_alias": "initech", "usage_object": {"prompt_tokens_details": {"cached_tokens": 4096}}, "requester_metadata": {"note": "EXAMPLE-NOT-REAL"}}',
+   'False', 'team-1', NULL, '10.0.0.9', '[{"role": "user", "content": "EXAMPLE-NOT-REAL-prompt"}]', '{"choices": [{"message": {"content": "EXAMPLE-NOT-REAL-reply"}}]}',
+   'success', '{"messages": "EXAMPLE-NOT-REAL-prompt"}'),
+  ('chatcmpl-2', 'acompletion', 'EXAMPLE-NOT-REAL-hash-2', 30, 10, 20, '2026-08-31 23:59:59', '2026-09-01 00:00:01', NULL, 'chat', '', '', '{"status": "failure"}', 'None',
+   'team-1', NULL, NULL, '{}', '{}', NULL, '{}'),
+  ('chatcmpl-3', 'acompletion', 'EXAMPLE-NOT-REAL-hash-3', 30, 10, 20, '2026-08-30 10:00:00', '2026-08-30 10:00:01', NULL, 'chat', '', '', '{}', '', NULL, NULL, NULL,
+   '{}', '{}', NULL, '{}');
