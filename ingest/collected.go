@@ -27,7 +27,7 @@ func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error
 		if r.Reply == timeline.Obtained && r.Kind == calledKind {
 			called[r.Claim] = append(called[r.Claim], r)
 		}
-		if r.Reply != timeline.Obtained || r.Reading == timeline.NoReading {
+		if r.Reply != timeline.Obtained || r.Reading == timeline.NoReading || r.Kind == objectKind {
 			continue
 		}
 		known, err := db.Known(timeline.SourceInfo{SHA256: r.SHA256, Claim: r.Claim, Path: r.URL, Parser: opt.Parser})
@@ -59,12 +59,14 @@ func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error
 // Kinds of what collectors fetch that are read in a way of their own: the
 // workflow file of an attempt is read together with the workflows that it calls;
 // what variables are claimed for is where they are kept; the record of a job
-// whose log comes in pieces stands for all of them, when they were read.
+// whose log comes in pieces stands for all of them, when they were read; an object
+// of a store is a file, and read as whoever named it says.
 const (
 	workflowKind  = "workflow"
 	calledKind    = "called"
 	variablesKind = "variables"
 	outputsKind   = "outputs"
+	objectKind    = "object"
 )
 
 // entire covers the whole life of a subject with what a collector got of it: the
@@ -109,11 +111,10 @@ func (s *source) workflow(doc *evidence.Doc) (err error) {
 // collected reads one answer that is kept.
 func (g *ingester) collected(ctx context.Context, from input) (File, error) {
 	r := from.collected
-	f, err := g.unkept(r.SHA256)
-	if err != nil {
-		return File{}, fmt.Errorf("ingest %s: %w", r.URL, err)
+	if r.Kind == objectKind {
+		return g.object(ctx, from)
 	}
-	defer f.Close()
+	var err error
 	one := *g // the claim is the request's
 	one.opt.Subject, one.opt.Store, one.opt.Zone, one.opt.Covers, one.opt.Format, one.opt.Keep = timeline.Subject{}, "", nil, timeline.Span{}, "", false
 	info := timeline.SourceInfo{Path: evidence.ConcealPath(r.URL), Parser: g.opt.Parser, Command: g.opt.Command, Claim: r.Claim}
@@ -131,6 +132,17 @@ func (g *ingester) collected(ctx context.Context, from input) (File, error) {
 			return File{}, err // nobody to say it of
 		}
 	}
+	return g.unpack(ctx, &one, from, info)
+}
+
+// unpack reads kept bytes into a source, as one says.
+func (g *ingester) unpack(ctx context.Context, one *ingester, from input, info timeline.SourceInfo) (File, error) {
+	r := from.collected
+	f, err := g.unkept(r.SHA256)
+	if err != nil {
+		return File{}, fmt.Errorf("ingest %s: %w", r.URL, err)
+	}
+	defer f.Close()
 	w, err := g.db.Begin()
 	if err != nil {
 		return File{}, err
@@ -142,7 +154,7 @@ func (g *ingester) collected(ctx context.Context, from input) (File, error) {
 	if err != nil {
 		return File{}, errors.Join(fmt.Errorf("ingest %s: %w", r.URL, err), w.Discard())
 	}
-	return g.finish(&source{g: &one, ctx: ctx, write: w.Write, info: info, from: from, file: io.NewSectionReader(f, 0, size)}, f, w)
+	return g.finish(&source{g: one, ctx: ctx, write: w.Write, info: info, from: from, file: io.NewSectionReader(f, 0, size)}, f, w)
 }
 
 // unkept writes kept bytes into a file without a name: archives are read here

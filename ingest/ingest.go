@@ -82,14 +82,22 @@ func newIngester(db *timeline.DB, opt Options) *ingester {
 	return &ingester{db: db, opt: opt, machine: evidence.NewMachine(Formats), meter: &meter{}}
 }
 
+// begin checks what the user asked for.
+func begin(db *timeline.DB, opt Options) (*ingester, error) {
+	if opt.Format != "" && !slices.ContainsFunc(Formats, func(f evidence.Format) bool { return f.Name == opt.Format }) {
+		return nil, fmt.Errorf("%w %q: 'pulltrail formats' lists them", ErrFormat, opt.Format)
+	}
+	return newIngester(db, opt), nil
+}
+
 // Run reads paths into the timeline: files, folders (walked, links not
 // followed) and "-" for standard input. A file that cannot be opened is an
 // error; everything else that goes wrong is data.
 func Run(ctx context.Context, db *timeline.DB, paths []string, opt Options) (Result, error) {
-	if opt.Format != "" && !slices.ContainsFunc(Formats, func(f evidence.Format) bool { return f.Name == opt.Format }) {
-		return Result{}, fmt.Errorf("%w %q: 'pulltrail formats' lists them", ErrFormat, opt.Format)
+	g, err := begin(db, opt)
+	if err != nil {
+		return Result{}, err
 	}
-	g := newIngester(db, opt)
 	files, err := g.walk(paths)
 	if err != nil {
 		return Result{}, err
@@ -230,12 +238,8 @@ func (g *ingester) all(ctx context.Context, files []input) (Result, error) {
 	return Result{results}, errors.Join(errs...)
 }
 
-// file reads one file into one source.
-func (g *ingester) file(ctx context.Context, from input) (File, error) {
-	if from.collected != nil {
-		return g.collected(ctx, from)
-	}
-	path := from.path
+// described is what is known of a source before it is read.
+func (g *ingester) described(path string) timeline.SourceInfo {
 	info := timeline.SourceInfo{Path: evidence.ConcealPath(filepath.ToSlash(path)), Parser: g.opt.Parser, Command: g.opt.Command}
 	if !g.opt.Subject.IsZero() {
 		info.Claim, info.Explicit = g.opt.Subject.String(), true
@@ -250,6 +254,16 @@ func (g *ingester) file(ctx context.Context, from input) (File, error) {
 		info.Covers = g.opt.Covers.String()
 	}
 	info.Skew = g.opt.Skew.String()
+	return info
+}
+
+// file reads one file into one source.
+func (g *ingester) file(ctx context.Context, from input) (File, error) {
+	if from.collected != nil {
+		return g.collected(ctx, from)
+	}
+	path := from.path
+	info := g.described(path)
 	if path == "-" && g.opt.Called != "" {
 		info.Path = g.opt.Called
 	}

@@ -330,7 +330,7 @@ func (s *source) document(f *evidence.Format, h *evidence.Head, d *decoded, l *l
 	from := s.from.collected
 	if from != nil {
 		doc.Page = from.Reading == timeline.PageOf
-		if h.Path == from.URL { // not a member of it
+		if h.Path == from.URL && from.Kind != objectKind { // not a member of it, nor a file that was laid there some time
 			doc.Asked = from.At
 		}
 	}

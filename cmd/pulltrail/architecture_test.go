@@ -38,6 +38,7 @@ var layers = map[string][]string{
 
 	// Each collector is a package of its own, with the client library it needs.
 	"ingest/collect/github":   {"timeline", "ingest/collect"},
+	"ingest/collect/objects":  {"timeline", "ingest/collect"},
 	"ingest/collect/gitlab":   {"timeline", "ingest/collect"},
 	"ingest/collect/registry": {"timeline", "ingest/collect"},
 }
@@ -56,7 +57,8 @@ var owners = map[string]string{
 	"github.com/jackc/pgx":                   "ingest/proxydb",
 	"gitlab.com/gitlab-org/api/client-go":    "",
 	"github.com/buildkite/go-buildkite":      "",
-	"github.com/aws/aws-sdk-go-v2":           "",
+	"github.com/aws/aws-sdk-go-v2":           "ingest/collect/objects",
+	"golang.org/x/oauth2":                    "ingest/collect/objects",
 	"cloud.google.com/go":                    "",
 	"github.com/Azure/azure-sdk-for-go":      "",
 	"github.com/marcboeker/go-duckdb":        "",

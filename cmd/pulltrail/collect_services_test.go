@@ -53,6 +53,32 @@ func startRegistry(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("REGISTRY_CREDENTIAL", g.Login)
 }
 
+// startObjects starts a stand-in for the store of S3 and one for a server with
+// signed addresses, and puts what leads to them into the environment, until the
+// story ends.
+func startObjects(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: objects")
+	}
+	trail := `{"Records":[{"eventTime":"2026-10-21T12:10:00Z","eventSource":"ecr.amazonaws.com","eventName":"BatchGetImage","awsRegion":"eu-central-1","sourceIPAddress":"10.0.4.7",` +
+		`"requestParameters":{"repositoryName":"litellm","imageIds":[{"imageTag":"v1.107.0"}],"registryId":"123456789012"},"responseElements":null,"eventID":"%d","eventType":"AwsApiCall","recipientAccountId":"123456789012"}]}`
+	o := &services.Objects{Kind: "s3", Bucket: "acme-trail", Key: "AKIDACME", Secret: "EXAMPLEexampleEXAMPLE", PerPage: 2, Code: "AccessDenied", Keys: map[string]string{
+		"AWSLogs/1.json": fmt.Sprintf(trail, 1), "AWSLogs/2.json": fmt.Sprintf(trail, 2), "AWSLogs/3.json": "", "logs/build.log": "Successfully installed litellm-1.107.0\n",
+	}, Status: map[string]int{"AWSLogs/3.json": http.StatusForbidden}}
+	web := &services.Objects{Kind: "https", SAS: "X-Amz-Signature=s3cr3t", Keys: map[string]string{"archive/pip.log": "2026-10-21T12:04:49,419 Using pip 23.2.1 from /srv/lib/python3.11/site-packages/pip (python 3.11)\n2026-10-21T12:04:51,123 Successfully installed litellm-1.107.0\n"}}
+	o.Start()
+	web.Start()
+	ts.Defer(o.Close)
+	ts.Defer(web.Close)
+	ts.Defer(func() { noSecret(ts, append(o.Requests(), web.Requests()...), o.Secret) })
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": o.Key, "AWS_SECRET_ACCESS_KEY": o.Secret, "AWS_REGION": "eu-central-1", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_ENDPOINT_URL_S3": o.API.URL, "WEB": web.API.URL,
+	} {
+		ts.Setenv(name, value)
+	}
+}
+
 // noSecret checks what every store saw.
 func noSecret(ts *testscript.TestScript, requests []services.Seen, secret string) {
 	for _, seen := range requests {

@@ -25,8 +25,19 @@ func (a *app) ingestCmd() *cobra.Command {
 	var keep bool
 	c := &cobra.Command{
 		Use:   "ingest PATH...",
-		Short: "Read evidence into the case: files, folders, archives, '-' for standard input",
-		Args:  wants("PATH...: files, folders, archives, or - for standard input", cobra.MinimumNArgs(1)),
+		Short: "Read evidence into the case: files, folders, archives, object stores, '-' for standard input",
+		Long: `Read evidence into the case: files, folders, archives, '-' for standard input, and
+
+    s3://BUCKET/KEY         credentials, region and endpoint as the AWS tools find them
+    gs://BUCKET/KEY         'gcloud auth application-default login', GOOGLE_APPLICATION_CREDENTIALS
+    azblob://CONTAINER/KEY  AZURE_STORAGE_ACCOUNT and _KEY or _SAS_TOKEN or 'az login'; or _CONNECTION_STRING
+    https://HOST/PATH       no credentials; the address may be signed
+
+A KEY that ends in / is all below it, one that ends in * all that begins so. Each
+object is kept in the case as it came, with its address, without a query, in the
+custody log; what has not changed is not fetched again. What is absent, denied or
+expired, and a list that breaks off, is a gap that 'match' and 'coverage' know.`,
+		Args: wants("PATH...: files, folders, archives, addresses of objects, or - for standard input", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			opt := ingest.Options{Format: format, Keep: keep, Parser: version, Command: a.commandLine(), Stdin: &stdin{ctx: c.Context(), r: a.in}}
 			var err error
@@ -82,6 +93,10 @@ func spareMemory() (back func()) {
 }
 
 func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error {
+	paths, stores, err := addresses(paths)
+	if err != nil {
+		return err
+	}
 	db, err := timeline.Create(a.caseDir)
 	if err != nil {
 		return err
@@ -93,6 +108,13 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 	defer spareMemory()()
 	res, err := ingest.Run(c.Context(), db, paths, opt)
 	p.clear()
+	var refused []timeline.Inquiry
+	if err == nil && len(stores) > 0 {
+		var more ingest.Result
+		more, refused, err = a.fetched(c.Context(), db, stores, opt)
+		p.clear()
+		res.Files = append(res.Files, more.Files...)
+	}
 	// What was read is said when it is written for good.
 	if err := errors.Join(err, db.Close()); err != nil {
 		return err
@@ -111,11 +133,20 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 			fmt.Fprintf(a.out, "%-8s %-24s %6d events  %s\n", f.State, f.Format, f.Events, reports.Text(f.Path+because(f)))
 		}
 	}
+	if err := a.printRefused(refused); err != nil {
+		return err
+	}
+	if len(res.Files) == 0 && len(stores) > 0 {
+		if len(refused) == 0 {
+			fmt.Fprintln(a.err, "pulltrail: the store holds nothing by that name")
+		}
+		return exitError(exitIncomplete)
+	}
 	if len(res.Files) == 0 {
 		fmt.Fprintln(a.err, "pulltrail: no file is in "+reports.Text(strings.Join(paths, ", "))+": links are not followed, name what they point to")
 		return exitError(exitIncomplete)
 	}
-	if !res.Complete() {
+	if !res.Complete() || len(refused) > 0 {
 		return exitError(exitIncomplete)
 	}
 	return nil

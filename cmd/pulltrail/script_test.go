@@ -49,6 +49,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"exits":    exits,
 		"truncate": truncate,
 		"hold":     hold,
+		"objects":  startObjects,
 		"github":   startGitHub,
 		"gitlab":   startGitLab,
 		"registry": startRegistry,

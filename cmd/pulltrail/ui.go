@@ -179,7 +179,11 @@ const maxCommand = 1000
 
 // commandLine is the command line for the record, secrets hidden.
 func (a *app) commandLine() string {
-	line := evidence.Redact(strings.Join(append([]string{"pulltrail"}, a.args...), " "))
+	words := []string{"pulltrail"}
+	for _, word := range a.args {
+		words = append(words, queryless(word))
+	}
+	line := evidence.Redact(strings.Join(words, " "))
 	if len(line) > maxCommand {
 		line = fmt.Sprintf("%s… (%d bytes more)", strings.ToValidUTF8(line[:maxCommand], ""), len(line)-maxCommand)
 	}

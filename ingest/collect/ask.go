@@ -19,6 +19,8 @@ type Answer struct {
 	timeline.Inquiry
 	s    *Session
 	body []byte // of a dry run
+
+	unchanged bool // the service says that what is kept still stands
 }
 
 // Open opens the bytes of an answer that was obtained.
@@ -99,14 +101,18 @@ func (s *Session) Ask(r *http.Request, want Want) (*Answer, error) {
 	if r.URL.Scheme != s.base.Scheme || r.URL.Host != s.base.Host {
 		return nil, fmt.Errorf("collect: %s is not of %s: it is not asked", Address(r.URL), s.base.Host)
 	}
+	var err error
 	var body []byte
 	if r.Body != nil {
-		var err error
 		if body, err = io.ReadAll(io.LimitReader(r.Body, maxAnswer)); err != nil {
 			return nil, err
 		}
 	}
-	return s.settle(r.Context(), address(r, body), want, func(row *timeline.Inquiry, want Want) (*Answer, error) {
+	url := want.As
+	if url == "" {
+		url = address(r, body)
+	}
+	return s.settle(r.Context(), url, want, func(row *timeline.Inquiry, want Want) (*Answer, error) {
 		return s.once(r, body, row, want)
 	})
 }
@@ -161,10 +167,19 @@ func (s *Session) settle(ctx context.Context, url string, want Want, try trial) 
 			s.count(func(st *Stats) { st.Known++; st.add(&old) })
 			return &Answer{Inquiry: old, s: s}, nil
 		}
+		if ok && want.Fresh {
+			if err := s.hold(&want, &old); err != nil {
+				return nil, err
+			}
+		}
 	}
 	a, err := s.persist(ctx, url, want, try)
 	if err != nil {
 		return nil, err
+	}
+	if a.unchanged {
+		s.count(func(st *Stats) { st.Known++; st.add(&a.Inquiry) })
+		return a, nil
 	}
 	s.count(func(st *Stats) { st.add(&a.Inquiry); st.Bytes += a.Bytes })
 	return a, nil
@@ -172,6 +187,35 @@ func (s *Session) settle(ctx context.Context, url string, want Want, try trial) 
 
 // trial is one attempt at a request.
 type trial func(row *timeline.Inquiry, want Want) (*Answer, error)
+
+// hold remembers what is kept already: it stands if the service says that it did
+// not change.
+func (s *Session) hold(want *Want, old *timeline.Inquiry) error {
+	if old.Reply != timeline.Obtained {
+		return nil
+	}
+	kept, err := s.db.Kept(old.SHA256)
+	if kept {
+		want.held = old
+	}
+	return err
+}
+
+// condition makes a request one for what changed since it was kept. What came
+// with nothing to tell that by is asked for as if it were new.
+//
+// https://www.rfc-editor.org/rfc/rfc9110#name-conditional-requests
+func (w *Want) condition(h http.Header) {
+	var head http.Header
+	if w.held == nil || json.Unmarshal([]byte(w.held.Head), &head) != nil {
+		return
+	}
+	if tag := head.Get("Etag"); tag != "" {
+		h.Set("If-None-Match", tag)
+	} else if at := head.Get("Last-Modified"); at != "" {
+		h.Set("If-Modified-Since", at)
+	}
+}
 
 // stands reports whether a row of the ledger answers the request. A refusal
 // does for the collection it was made in, unless the service was only down;

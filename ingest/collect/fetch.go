@@ -46,6 +46,7 @@ func (s *Session) once(r *http.Request, body []byte, row *timeline.Inquiry, want
 	if body != nil {
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
+	want.condition(req.Header)
 	if !s.opt.Token.IsZero() {
 		s.opt.Authorize(req.Header, s.opt.Token.value)
 	}
@@ -61,6 +62,8 @@ func (s *Session) once(r *http.Request, body []byte, row *timeline.Inquiry, want
 	s.gate.learn(resp.Header, s.opt.Now())
 	row.Status = resp.StatusCode
 	switch {
+	case resp.StatusCode == http.StatusNotModified && want.held != nil:
+		return &Answer{Inquiry: *want.held, s: s, unchanged: true}, nil
 	case resp.StatusCode < 300:
 		return s.save(resp, watch, row, want)
 	case resp.StatusCode < 400 && want.Signed:
@@ -90,6 +93,9 @@ func (s *Session) refused(resp *http.Response, row *timeline.Inquiry, want Want)
 		return s.refuse(row, timeline.Absent, want)
 	case resp.StatusCode == http.StatusGone:
 		return s.refuse(row, timeline.Expired, want)
+	case resp.StatusCode == http.StatusPreconditionFailed:
+		row.Detail += ": it changed after it was listed: the same command again takes it as it is then"
+		return s.refuse(row, timeline.Failed, want)
 	case resp.StatusCode < 400:
 		row.Detail += ": it has moved, and the token does not follow: ask for it by its new name"
 		return s.refuse(row, timeline.Absent, want)
@@ -102,15 +108,49 @@ func (s *Session) refused(resp *http.Response, row *timeline.Inquiry, want Want)
 // status is a refusal in words: its number, and what the service says of it.
 //
 //	{"message":"Resource not accessible by integration","documentation_url":"…"}
+//	{"error":{"code":403,"message":"robot@acme.iam.gserviceaccount.example does not have storage.objects.list access…"}}
 func status(resp *http.Response, body []byte) string {
 	text := fmt.Sprintf("HTTP %d", resp.StatusCode)
 	var said struct {
+		Message any             `json:"message"`
+		Error   json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil {
+		return text + inXML(body)
+	}
+	var inner struct {
 		Message any `json:"message"`
 	}
-	if err := json.Unmarshal(body, &said); err == nil && said.Message != nil {
+	if err := json.Unmarshal(said.Error, &inner); said.Message == nil && err == nil {
+		said.Message = inner.Message
+	}
+	if said.Message != nil {
 		text += ": " + printable(fmt.Sprint(said.Message))
 	}
 	return text
+}
+
+// inXML is the code of a refusal in XML. The message beside it may show what was
+// signed.
+//
+//	<Error><Code>AccessDenied</Code><Message>Access Denied</Message><RequestId>…</RequestId></Error>
+func inXML(body []byte) string {
+	if code := ErrorCode(body); code != "" {
+		return ": " + printable(code)
+	}
+	return ""
+}
+
+// ErrorCode is the code of a refusal in XML, as stores of objects give it; ""
+// for none. A body that is cut off may have one too.
+func ErrorCode(body []byte) string {
+	_, rest, is := bytes.Cut(body, []byte("<Error>"))
+	_, rest, ok := bytes.Cut(rest, []byte("<Code>"))
+	code, _, end := bytes.Cut(rest, []byte("</Code>"))
+	if !is || !ok || !end || len(code) > 64 {
+		return ""
+	}
+	return string(code)
 }
 
 // printable keeps what may stand in a sentence.
@@ -199,7 +239,7 @@ func (s *Session) plain(ctx context.Context, u *url.URL, row *timeline.Inquiry, 
 }
 
 // leading are the headers that lead to more, or say what an answer is.
-var leading = []string{"Link", "Content-Type", "X-Next-Page", "X-Total-Pages", "X-Total", "Docker-Content-Digest"}
+var leading = []string{"Link", "Content-Type", "X-Next-Page", "X-Total-Pages", "X-Total", "Docker-Content-Digest", "Etag", "Last-Modified"}
 
 // save keeps an answer.
 func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Inquiry, want Want) (*Answer, error) {
@@ -221,7 +261,8 @@ func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Inquiry,
 	if want.Keep != nil {
 		return s.keepPart(in, most, watch, row, want, kept)
 	}
-	if json := strings.Contains(resp.Header.Get("Content-Type"), "json") && !want.Raw; (json || want.JSON) && most <= maxAnswer {
+	in.xml = want.XML
+	if json := want.JSON || strings.Contains(resp.Header.Get("Content-Type"), "json") && !want.Raw; (json || in.xml) && most <= maxAnswer {
 		in.text = &bytes.Buffer{}
 	}
 	if want.Zip {
@@ -277,6 +318,9 @@ func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Inqui
 	case n > most:
 		row.Detail = fmt.Sprintf("the answer has more than %d MiB", most>>20)
 		return s.refuse(row, timeline.Failed, want)
+	}
+	if want.Size != 0 && n != want.Size {
+		return nil, &retry{why: fmt.Sprintf("%d bytes came of the %d that the list says", n, want.Size), status: row.Status}
 	}
 	if want.SHA256 != "" && sum != want.SHA256 {
 		row.Detail = "its bytes are others than its digest says: they have sha256:" + sum

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +22,10 @@ var errCase = errors.New("keep evidence")
 // intake is an answer as it comes in.
 type intake struct {
 	r    io.Reader
-	text *bytes.Buffer // not nil: it is JSON, and whole only if it is that
-	end  *zipEnd       // not nil: it is an archive
-	ends *bothEnds     // not nil: its ends are looked at
+	text *bytes.Buffer // not nil: it is JSON, or XML, and whole only if it is that
+	xml  bool
+	end  *zipEnd   // not nil: it is an archive
+	ends *bothEnds // not nil: its ends are looked at
 }
 
 // copy copies the answer and tells whether all of it came: the length that the
@@ -55,13 +57,30 @@ func (in *intake) copy(to io.Writer) (sum string, n int64, err error) {
 			return "", n, err
 		}
 	}
-	if in.text != nil && n > 0 && !json.Valid(in.text.Bytes()) {
+	switch {
+	case in.text != nil && in.xml && !wholeXML(in.text.Bytes()):
+		return "", n, errors.New("it is no whole XML")
+	case in.text != nil && !in.xml && n > 0 && !json.Valid(in.text.Bytes()):
 		return "", n, errors.New("it is no whole JSON")
 	}
 	if in.end != nil && !in.end.whole() {
 		return "", n, errors.New("it does not end as an archive does")
 	}
 	return hex.EncodeToString(h.Sum(nil)), n, nil
+}
+
+// wholeXML reports whether a document ends where its first element does.
+func wholeXML(text []byte) bool {
+	d := xml.NewDecoder(bytes.NewReader(text))
+	for elements := 0; ; {
+		t, err := d.Token()
+		if err != nil {
+			return errors.Is(err, io.EOF) && elements > 0
+		}
+		if _, ok := t.(xml.StartElement); ok {
+			elements++
+		}
+	}
 }
 
 // bothEnds looks at the first and the last bytes of an answer.

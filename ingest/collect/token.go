@@ -66,13 +66,21 @@ func (p Places) Find(ctx context.Context) (Token, error) {
 	if len(p.Helper) == 0 {
 		return Token{}, nil
 	}
+	v, err := Helped(ctx, p.Helper[0], p.Helper[1:]...)
+	return Token{v, strings.Join(p.Helper, " ")}, err
+}
+
+// Helped is the token that a tool's own login helper prints, "" for none: no such
+// tool, or nobody is logged in.
+func Helped(ctx context.Context, helper string, args ...string) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, helperPatience)
 	defer stop()
-	out, err := exec.CommandContext(ctx, p.Helper[0], p.Helper[1:]...).Output()
+	out, err := exec.CommandContext(ctx, helper, args...).Output()
 	if err != nil || len(strings.TrimSpace(string(out))) == 0 {
-		return Token{}, nil //nolint:nilerr // no such tool, or nobody is logged in: no token
+		return "", nil //nolint:nilerr // see above
 	}
-	return token(strings.TrimSpace(string(out)), strings.Join(p.Helper, " "))
+	t, err := token(strings.TrimSpace(string(out)), helper)
+	return t.value, err
 }
 
 // String says where a token may be.

@@ -32,7 +32,11 @@ type Want struct {
 	Zip     bool             // the answer is an archive: it must end like one
 	Begins  string           // what the answer begins with; one that does not is as good as absent
 	Ends    string           // what stands among its last bytes, in the same way
+	XML     bool             // the answer is an XML document: it must be a whole one
 	SHA256  string           // hex: what the bytes must have, where their address says it
+	As      string           // what the ledger knows the request by; "": its address, without secrets
+	Size    int64            // bytes that the answer must have, where a list says it; 0: not known
+	Fresh   bool             // what was obtained in an earlier collection stands if the service says that it did not change
 	Most    int64            // bytes; 0: maxAnswer, for Signed maxDownload
 	NoGap   []timeline.Reply // refusals that are no gap: something else is asked for in its place, or not everybody may
 	Detail  string           // what a gap says beside the status
@@ -40,6 +44,8 @@ type Want struct {
 	// Keep takes out of an answer what the case may hold, where it comes with values
 	// of secrets; nil: all of it. What it refuses is a gap.
 	Keep func(body []byte) ([]byte, error)
+
+	held *timeline.Inquiry // what is kept already, and stands if it did not change
 }
 
 // Lasting is the version of what never changes.
