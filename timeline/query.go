@@ -30,36 +30,31 @@ const factJoins = ` JOIN source s ON s.id=e.source AND s.complete=1 JOIN subject
 	JOIN path p ON p.id=e.path `
 
 func (db *DB) facts(yield func(Fact) error, query string, args ...any) error {
-	rows, err := db.sql.Query(query, args...)
-	if err != nil {
-		return fmt.Errorf("read timeline: %w", err)
-	}
-	return scanFacts(rows, yield)
-}
-
-func scanFacts(rows *sql.Rows, yield func(Fact) error) error {
-	defer rows.Close()
-	for rows.Next() {
-		var f Fact
-		var action int64
-		var kind, clock, digests string
-		var t0, t1 sql.NullInt64
-		if err := rows.Scan(&f.Event, &action, &kind, &f.Subject.ID, &f.Item.Artifact, &f.Parts.Type, &f.Parts.Name,
-			&f.Parts.Version, &f.Item.Ref, &digests, &t0, &t1, &clock, &f.Span.Written, &f.Source, &f.SHA256, &f.Op,
-			&f.Path, &f.Line, &f.Offset, &f.Text); err != nil {
-			return fmt.Errorf("read timeline: %w", err)
+	same := interned{} // of some texts there are few
+	var last Fact      // facts of one event stand together
+	err := db.rows(func(row rawRow) error {
+		f := Fact{
+			Event: row.int(0), Item: Item{Artifact: row.text(4), Ref: row.text(8), Digests: parseDigests(row.text(9))},
+			Parts: Parts{Type: same.of(row.text(5)), Name: row.text(6), Version: row.text(7)},
 		}
-		f.Action, f.Subject.Kind = Action(action), Kind(kind)
-		f.Item.Digests = parseDigests(digests)
-		setSpan(&f.Span, t0, t1, clock)
 		if f.Parts.Type == "image" {
 			_, f.Parts.Digest, _ = strings.Cut(f.Item.Artifact, "@")
 		}
-		if err := yield(f); err != nil {
-			return err
+		if f.Event == last.Event {
+			item, parts := f.Item, f.Parts
+			f = last
+			f.Item, f.Parts = item, parts
+			return yield(f)
 		}
-	}
-	if err := rows.Err(); err != nil {
+		f.Action, f.Subject = Action(row.int(1)), Subject{Kind(same.of(row.text(2))), row.text(3)}
+		f.Span = row.span(10, same.of(row.text(12)))
+		f.Span.Written = row.text(13)
+		f.Source, f.SHA256, f.Op = row.int(14), same.of(row.text(15)), row.int(16)
+		f.Origin = Origin{Path: same.of(row.text(17)), Line: row.int(18), Offset: row.int(19), Text: row.text(20)}
+		last = f
+		return yield(f)
+	}, query, args...)
+	if err != nil {
 		return fmt.Errorf("read timeline: %w", err)
 	}
 	return nil

@@ -7,14 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 )
 
-// each runs a query and yields its rows as the driver gives them, without what
-// database/sql does to every value: of tables that are read whole there are
-// hundreds of thousands of rows. A row is valid until the next.
+// each runs a query and yields its rows, as rows does.
 func (db *DB) each(yield func(row rawRow), query string, args ...any) error {
+	return db.rows(func(row rawRow) error { yield(row); return nil }, query, args...)
+}
+
+// rows runs a query and yields its rows as the driver gives them, without what
+// database/sql does to every value: of tables that are read whole there are
+// hundreds of thousands of rows. A row is valid until the next; an error of
+// yield ends the query and is returned.
+func (db *DB) rows(yield func(row rawRow) error, query string, args ...any) error {
 	ctx := context.Background()
 	conn, err := db.sql.Conn(ctx)
 	if err != nil {
@@ -22,7 +26,11 @@ func (db *DB) each(yield func(row rawRow), query string, args ...any) error {
 	}
 	named := make([]driver.NamedValue, len(args))
 	for i, a := range args {
-		named[i] = driver.NamedValue{Ordinal: i + 1, Value: a}
+		v, err := driver.DefaultParameterConverter.ConvertValue(a)
+		if err != nil {
+			return errors.Join(err, conn.Close())
+		}
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
 	err = conn.Raw(func(c any) error {
 		q, ok := c.(driver.QueryerContext)
@@ -35,13 +43,16 @@ func (db *DB) each(yield func(row rawRow), query string, args ...any) error {
 		}
 		row := make(rawRow, len(rows.Columns()))
 		for {
-			if err := rows.Next(row); err != nil {
-				if errors.Is(err, io.EOF) {
-					err = nil
-				}
+			err := rows.Next(row)
+			if errors.Is(err, io.EOF) {
+				return rows.Close()
+			}
+			if err == nil {
+				err = yield(row)
+			}
+			if err != nil {
 				return errors.Join(err, rows.Close())
 			}
-			yield(row)
 		}
 	})
 	return errors.Join(err, conn.Close())
@@ -85,22 +96,37 @@ func (t interned) of(s string) string {
 // roster is whom the numbers in other tables mean, and which sources count.
 type roster struct {
 	subjects []Subject // by number; the zero Subject is none
-	complete map[int64]bool
+	order    []int64   // the numbers, by kind and id
+	complete []bool    // by number of the source
 }
 
 func (db *DB) roster() (*roster, error) {
-	r := &roster{complete: map[int64]bool{}}
+	most := db.atMost("subject")
+	r := &roster{subjects: make([]Subject, 0, most+1), order: make([]int64, 0, most)}
 	kinds := interned{}
+	// The index of the names has them in order.
 	err := db.each(func(row rawRow) {
-		for id := row.int(0); int64(len(r.subjects)) <= id; {
+		id := row.int(0)
+		for int64(len(r.subjects)) <= id {
 			r.subjects = append(r.subjects, Subject{})
 		}
-		r.subjects[row.int(0)] = Subject{Kind(kinds.of(row.text(1))), row.text(2)}
-	}, "SELECT id,kind,name FROM subject ORDER BY id")
+		r.subjects[id] = Subject{Kind(kinds.of(row.text(1))), row.text(2)}
+		r.order = append(r.order, id)
+	}, "SELECT id,kind,name FROM subject ORDER BY kind,name")
 	if err == nil {
-		err = db.each(func(row rawRow) { r.complete[row.int(0)] = true }, "SELECT id FROM source WHERE complete=1")
+		err = db.each(func(row rawRow) {
+			for int64(len(r.complete)) <= row.int(0) {
+				r.complete = append(r.complete, false)
+			}
+			r.complete[row.int(0)] = true
+		}, "SELECT id FROM source WHERE complete=1")
 	}
 	return r, err
+}
+
+// counts reports whether a source is complete.
+func (r *roster) counts(source int64) bool {
+	return source >= 0 && source < int64(len(r.complete)) && r.complete[source]
 }
 
 // of is the subject of a number; one that came after the roster was read is
@@ -112,14 +138,16 @@ func (r *roster) of(id int64) Subject {
 	return r.subjects[id]
 }
 
-// numbers reads what group_concat joined.
-func numbers(list string, yield func(int64)) error {
-	for text := range strings.SplitSeq(list, ",") {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return err
+// numbers reads what group_concat joined: numbers of rows, with commas between.
+func numbers(list string, yield func(int64)) {
+	n := int64(0)
+	for i := range len(list) {
+		if c := list[i]; c == ',' {
+			yield(n)
+			n = 0
+		} else {
+			n = 10*n + int64(c-'0')
 		}
-		yield(n)
 	}
-	return nil
+	yield(n)
 }

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -13,7 +12,7 @@ import (
 type Tables struct {
 	Subjects []Subject     // by kind and id, as DB.Subjects
 	Links    []LinkRow     // of the relations that were asked for
-	Coverage []CoverageRow // those of one subject stand together
+	Coverage []CoverageRow // in the order of the subjects, then in that they were read
 	Expected []ExpectedRow
 	Sources  []SourceRow
 }
@@ -60,35 +59,28 @@ func (db *DB) Subjects() ([]Subject, error) {
 
 func (db *DB) living(r *roster) ([]Subject, error) {
 	alive := make([]bool, len(r.subjects))
-	var bad error
 	for _, table := range []string{"named", "claimed", "coverage"} {
 		// One row for each source: there are many subjects in one.
 		err := db.each(func(row rawRow) {
-			if !r.complete[row.int(0)] {
+			if !r.counts(row.int(0)) {
 				return
 			}
-			bad = errors.Join(bad, numbers(row.text(1), func(id int64) {
-				if id >= 0 && id < int64(len(alive)) {
+			numbers(row.text(1), func(id int64) {
+				if id < int64(len(alive)) { // else it came after the roster was read
 					alive[id] = true
 				}
-			}))
+			})
 		}, "SELECT source,group_concat(subject) FROM "+table+" GROUP BY source")
-		if err = errors.Join(err, bad); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("read subjects: %w", err)
 		}
 	}
 	out := make([]Subject, 0, len(alive))
-	for id, is := range alive {
-		if is {
+	for _, id := range r.order {
+		if alive[id] {
 			out = append(out, r.subjects[id])
 		}
 	}
-	slices.SortFunc(out, func(a, b Subject) int {
-		if a.Kind != b.Kind {
-			return strings.Compare(string(a.Kind), string(b.Kind))
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
 	return out, nil
 }
 
@@ -138,8 +130,8 @@ type CoverageRow struct {
 	Coverage
 }
 
-// Coverages returns what the complete sources cover; rows of one subject stand
-// together, in the order they were read.
+// Coverages returns what the complete sources cover, by subject and then in the
+// order they were read.
 func (db *DB) Coverages() ([]CoverageRow, error) {
 	r, err := db.roster()
 	if err != nil {
@@ -149,31 +141,42 @@ func (db *DB) Coverages() ([]CoverageRow, error) {
 }
 
 func (db *DB) coverages(r *roster) ([]CoverageRow, error) {
-	read := make([]CoverageRow, 0, db.atMost("coverage"))
-	var whose []int64
-	starts := make([]int, len(r.subjects)+1) // where the rows of each subject end, then begin
+	// What a row says of whom, and which rows say it: texts are few.
+	type statement struct {
+		source, subject int64
+		from, to        int64
+		topic           Topic
+		why             string
+		whole           bool
+	}
+	read := make([]statement, 0, db.atMost("coverage"))
+	count := make([]int32, len(r.subjects))
 	same := interned{}
 	err := db.each(func(row rawRow) {
-		who := r.of(row.int(1))
-		if who.IsZero() || !r.complete[row.int(0)] {
+		who := row.int(1)
+		if !r.counts(row.int(0)) || r.of(who).IsZero() {
 			return
 		}
-		read = append(read, CoverageRow{Source: row.int(0), Coverage: Coverage{
-			Subject: who, Topic: Topic(same.of(row.text(2))), Span: row.span(3, ""), Whole: row.int(5) != 0, Why: same.of(row.text(6)),
-		}})
-		whose = append(whose, row.int(1))
-		starts[row.int(1)+1]++
+		span := row.span(3, "")
+		read = append(read, statement{row.int(0), who, span.From, span.To, Topic(same.of(row.text(2))), same.of(row.text(6)), row.int(5) != 0})
+		count[who]++
 	}, "SELECT source,subject,topic,t0,t1,whole,why FROM coverage ORDER BY rowid")
 	if err != nil {
 		return nil, fmt.Errorf("read coverage: %w", err)
 	}
-	for i := 1; i < len(starts); i++ {
-		starts[i] += starts[i-1]
+	place := int32(0) // count becomes the place of the next row of each subject
+	for _, who := range r.order {
+		n := count[who]
+		count[who] = place
+		place += n
 	}
 	out := make([]CoverageRow, len(read))
 	for i := range read {
-		out[starts[whose[i]]] = read[i]
-		starts[whose[i]]++
+		s := &read[i]
+		out[count[s.subject]] = CoverageRow{Source: s.source, Coverage: Coverage{
+			Subject: r.subjects[s.subject], Topic: s.topic, Span: Span{From: s.from, To: s.to}, Whole: s.whole, Why: s.why,
+		}}
+		count[s.subject]++
 	}
 	return out, nil
 }
