@@ -17,7 +17,7 @@ type opKey struct {
 // content of exactly the digest that came, or by the time of a cached layer.
 func (m *matching) answers() error {
 	given := map[opKey][]judged{}
-	for _, a := range m.about {
+	for a := range m.people.all() {
 		for _, j := range a.judged {
 			came := j.Parts.Type == "image" && !asks(j.Action) && len(j.Item.Digests) > 0
 			if (j.answer || came) && j.Op != 0 {
@@ -26,7 +26,7 @@ func (m *matching) answers() error {
 			}
 		}
 	}
-	for _, a := range m.about {
+	for a := range m.people.all() {
 		kept := a.judged[:0]
 		for _, j := range a.judged {
 			if !m.raise(a, &j) {

@@ -61,7 +61,7 @@ func (c *covers) carried(s timeline.Subject) string {
 		return ""
 	}
 	var spans []timeline.Span
-	for _, r := range c.rows[s] {
+	for _, r := range c.m.people.rowsOf(s) {
 		if r.Topic != timeline.Everything && r.Topic != timeline.Images {
 			continue
 		}

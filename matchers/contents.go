@@ -2,7 +2,7 @@ package matchers
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"pulltrail/timeline"
 )
@@ -11,69 +11,43 @@ import (
 // and config of one image are joined by the links that documents of the image
 // itself prove.
 type contents struct {
-	up, down map[string][]string // holds: parent → children, and back
-	diffs    map[string][]string // image → unpacked layers that it holds
-	onDiff   map[string][]string // and back
-	listed   map[string]bool     // image digests with a whole list of packages
-	kinds    map[imageKind]bool  // and of which kind of packages
-	facts    map[string][]judged // what those lists say of the question
+	*holdings
+	q      *question
+	people *people
+	facts  map[string][]judged // what whole lists of packages say of the question, by digest
 }
 
-// imageKind is an image by digest and a kind of package.
-type imageKind struct{ image, kind string }
-
-func newContents(q *question, r *record) *contents {
-	c := &contents{
-		up: map[string][]string{}, down: map[string][]string{}, diffs: map[string][]string{}, onDiff: map[string][]string{},
-		listed: map[string]bool{}, kinds: map[imageKind]bool{}, facts: map[string][]judged{},
-	}
-	type pair struct{ from, to string }
-	known := map[pair]bool{} // two documents may say the same
-	for _, l := range r.links {
-		if l.Relation != timeline.Holds || known[pair{l.From, l.To}] {
-			continue
-		}
-		known[pair{l.From, l.To}] = true
-		down, up, to := c.down, c.up, l.To
-		if diff, ok := strings.CutPrefix(l.To, timeline.DiffEnd); ok {
-			down, up, to = c.diffs, c.onDiff, diff
-		}
-		down[l.From] = append(down[l.From], to)
-		up[to] = append(up[to], l.From)
-	}
-	for _, row := range r.coverage {
-		if row.Subject.Kind == timeline.Image && row.Whole && q.ecosystems[string(row.Topic)] != "" {
-			c.listed[row.Subject.ID] = true
-			c.kinds[imageKind{row.Subject.ID, string(row.Topic)}] = true
-		}
-	}
-	for _, f := range r.facts {
+func newContents(q *question, r *record, p *people) *contents {
+	c := &contents{holdings: newHoldings(r), q: q, people: p, facts: map[string][]judged{}}
+	var digests []string
+	for i := range r.facts {
+		f := &r.facts[i]
 		if f.Subject.Kind == timeline.Image && f.Action == timeline.Present && f.Parts.Type != "image" {
-			c.facts[f.Subject.ID] = append(c.facts[f.Subject.ID], q.judge(f)...)
+			c.facts[f.Subject.ID] = append(c.facts[f.Subject.ID], q.judge(*f)...)
+			digests = append(digests, f.Subject.ID)
+		}
+		for _, d := range f.Item.Digests {
+			digests = append(digests, d.Value)
 		}
 	}
+	c.want(digests...)
 	return c
 }
 
-// same lists the digests that are one image with d: what it holds down to the
-// config, and what holds it. Layers are not followed: many images share them.
-// From an index only a single manifest is the image; with several it is not
-// known which one came.
-func (c *contents) same(d string) []string {
-	out, seen := []string{d}, map[string]bool{d: true}
-	for i := 0; i < len(out); i++ {
-		next := c.up[out[i]]
-		if kids := c.down[out[i]]; len(kids) == 1 {
-			next = append(next[:len(next):len(next)], kids...)
-		}
-		for _, n := range next {
-			if !seen[n] && len(out) < 64 {
-				seen[n] = true
-				out = append(out, n)
-			}
-		}
-	}
-	return out
+// listed reports whether there is a whole list of an image's packages.
+func (c *contents) listed(image string) bool {
+	return slices.ContainsFunc(c.people.rowsOf(timeline.Subject{Kind: timeline.Image, ID: image}), c.isList)
+}
+
+// lists is listed of one kind of packages.
+func (c *contents) lists(image, kind string) bool {
+	return slices.ContainsFunc(c.people.rowsOf(timeline.Subject{Kind: timeline.Image, ID: image}), func(row timeline.CoverageRow) bool {
+		return c.isList(row) && kind == string(row.Topic)
+	})
+}
+
+func (c *contents) isList(row timeline.CoverageRow) bool {
+	return row.Whole && c.q.ecosystems[string(row.Topic)] != ""
 }
 
 // built answers what an instruction of an image's history asked for: the whole
@@ -83,7 +57,7 @@ func (c *contents) built(j judged) *cleared {
 		return nil
 	}
 	for _, id := range c.same(j.Subject.ID) {
-		if !c.kinds[imageKind{id, j.Parts.Type}] {
+		if !c.lists(id, j.Parts.Type) {
 			continue
 		}
 		if v, by, how := c.of([]timeline.Digest{{Value: id}}); v == Clear {
@@ -105,7 +79,7 @@ func (c *contents) of(digests []timeline.Digest) (Verdict, []Evidence, string) {
 					return Exposed, []Evidence{{Fact: j.Fact, Part: "content of exactly this digest"}}, fmt.Sprintf("the content list of %s names %s", short(id), j.Item.Artifact)
 				}
 			}
-			if !c.listed[id] {
+			if !c.listed(id) {
 				continue
 			}
 			for _, j := range js {

@@ -3,9 +3,9 @@ package matchers
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"pulltrail/timeline"
 )
@@ -13,9 +13,7 @@ import (
 // covers knows what was and was not read.
 type covers struct {
 	m      *matching
-	rows   map[timeline.Subject][]timeline.CoverageRow
 	had    map[string]map[string]bool // host → channels that the inventory states, nil: not stated
-	lists  map[string]bool            // attempts whose jobs a record lists
 	claims map[string]bool            // what --subject said of sources
 	torn   map[timeline.Subject]bool  // jobs out of whose log lines were taken; that is said
 
@@ -27,24 +25,38 @@ type covers struct {
 	gaps     []Gap
 
 	fetches map[string]string // what to bring of a host, by channel
+	asked   []asked           // the channels of the incident
+	spans   []timeline.Span   // scratch
+}
+
+// asked is a channel of the incident, made ready.
+type asked struct {
+	name, base string
+	topics     map[timeline.Topic]bool
+	from, to   int64 // of its windows together
+	windows    bool  // it has some
+}
+
+// askedOf prepares a channel.
+func (q *question) askedOf(name string) asked {
+	ch := asked{name: name, base: base(name), topics: map[timeline.Topic]bool{timeline.Everything: true, timeline.Topic(base(name)): true}}
+	maps.Copy(ch.topics, q.topics[name])
+	ch.from, ch.to, ch.windows = q.union(name)
+	return ch
 }
 
 func newCovers(m *matching) *covers {
-	c := &covers{
-		m: m, rows: map[timeline.Subject][]timeline.CoverageRow{},
-		lists: map[string]bool{}, claims: map[string]bool{}, quiet: map[string]*Finding{}, torn: map[timeline.Subject]bool{},
+	c := &covers{m: m, claims: map[string]bool{}, quiet: map[string]*Finding{}, torn: map[timeline.Subject]bool{}}
+	for i := range m.r.sources {
+		claim := m.r.sources[i].Claim
+		c.claims[claim] = true
+		c.archives = c.archives || strings.HasPrefix(claim, "job:")
 	}
-	for _, src := range m.r.sources {
-		c.claims[src.Claim] = true
-		c.archives = c.archives || strings.HasPrefix(src.Claim, "job:")
+	for i := range m.people.known {
+		m.people.known[i].rows = m.trusted(m.people.known[i].rows)
 	}
-	for all := m.r.coverage; len(all) > 0; {
-		n := 1
-		for n < len(all) && all[n].Subject == all[0].Subject {
-			n++
-		}
-		c.rows[all[0].Subject] = m.trusted(all[:n:n])
-		all = all[n:]
+	for _, ch := range m.q.inc.Channels {
+		c.asked = append(c.asked, m.q.askedOf(ch.Name))
 	}
 	c.had = c.stated()
 	c.expected()
@@ -56,210 +68,29 @@ func newCovers(m *matching) *covers {
 // Steps are compared on their own.
 func (m *matching) trusted(rows []timeline.CoverageRow) []timeline.CoverageRow {
 	cut := func(r timeline.CoverageRow) bool {
-		return r.Topic == timeline.StepRan || r.Topic == timeline.StepSeen || !r.Whole && m.bySource[r.Source].State != timeline.Read
+		return r.Topic == timeline.StepRan || r.Topic == timeline.StepSeen || !r.Whole && m.source(r.Source).State != timeline.Read
 	}
 	if slices.ContainsFunc(rows, cut) {
 		rows = slices.DeleteFunc(slices.Clone(rows), cut)
 	}
-	slices.SortStableFunc(rows, compareCoverage)
+	if !slices.IsSortedFunc(rows, compareCoverage) {
+		slices.SortStableFunc(rows, compareCoverage)
+	}
 	return rows
 }
 
-// expected compares what records say must exist with what was read.
-func (c *covers) expected() {
-	runs := c.runNames()
-	needed := map[string]bool{}                   // attempts that a record speaks of
-	refused := map[string]*timeline.ExpectedRow{} // attempts whose logs a collector did not get
-	c.steps(runs)
-	for i := range c.m.r.expected {
-		x := &c.m.r.expected[i]
-		id := resolveRun(x.Subject.ID, runs)
-		if attempt, _, ok := strings.Cut(id, "/jobs/"); ok && x.Source != 0 {
-			c.lists[attempt] = true
-		} else if x.Reason != "" && isAttempt(x.Subject.Kind, id) {
-			refused[id] = x
-		}
-	}
-	twins := c.twins(runs)
-	for i := range c.m.r.expected {
-		x := &c.m.r.expected[i]
-		if from, _, ok := c.m.q.union(); ok && x.Span.To < from {
-			continue // over before the release was served
-		}
-		id := resolveRun(x.Subject.ID, runs)
-		s := timeline.Subject{Kind: x.Subject.Kind, ID: id}
-		if isAttempt(s.Kind, id) {
-			needed[id] = true
-			c.attempt(s, x)
-			continue
-		}
-		a := c.m.of(s)
-		if a.missing != nil || x.Reason == "" && c.whole(s, x.Span) >= twins[s] {
-			continue
-		}
-		if all := refused[attemptOf(id)]; all != nil && x.Reason == "" {
-			x = &timeline.ExpectedRow{Source: x.Source, SHA256: x.SHA256, Expected: x.Expected}
-			x.Reason, x.Detail = all.Reason, x.Detail+"; "+all.Detail
-		}
-		a.missing = x
-		if c.torn[s] {
-			continue
-		}
-		reason, fix := "missing", "fetch its log: "+logPath(s.ID)
-		switch {
-		case x.Reason != "":
-			reason, fix = x.Reason, refusalFix(x.Reason, "treat it as possible, and look at what the job could read")
-		case twins[s] > 1:
-			reason, fix = "cut", fmt.Sprintf("the record lists %d jobs of this name: fetch the log of each", twins[s])
-		case c.whole(s, timeline.Always()) > 0:
-			reason, fix = "cut", "look whose log was read: it is of another time than the record says"
-		case len(a.judged) > 0 || c.m.named(s):
-			reason, fix = "cut", "fetch the whole log: its start or end mark was not seen"
-		}
-		c.gaps = append(c.gaps, Gap{Subject: s.String(), Channel: x.Channel, Source: x.Path, Reason: reason, Detail: x.Detail, Fix: fix})
-	}
-	c.unrecorded(needed)
-}
-
-// runNames maps run ids to the repositories that run records name, where some
-// record does not say which.
-func (c *covers) runNames() map[string]string {
-	names := map[string]string{}
-	if !slices.ContainsFunc(c.m.r.expected, func(x timeline.ExpectedRow) bool { return strings.HasPrefix(x.Subject.ID, nameless) }) {
-		return names
-	}
-	note := func(id string) {
-		if repo, rest, ok := strings.Cut(strings.TrimPrefix(id, "github:"), "/runs/"); ok && repo != "*" {
-			run, _, _ := strings.Cut(rest, "/")
-			names[run] = repo
-		}
-	}
-	for i := range c.m.r.expected {
-		note(c.m.r.expected[i].Subject.ID)
-	}
-	for s := range c.m.about {
-		if s.Kind == timeline.Job && strings.HasPrefix(s.ID, "github:") {
-			note(s.ID)
-		}
-	}
-	return names
-}
-
-// nameless begins the id of a job record that names only its run.
-const nameless = "github:*/runs/"
-
-// resolveRun fills in the repository of a job record that names only its run.
-func resolveRun(id string, runs map[string]string) string {
-	rest, ok := strings.CutPrefix(id, nameless)
-	if !ok {
-		return id
-	}
-	run, _, _ := strings.Cut(rest, "/")
-	if repo := runs[run]; repo != "" {
-		return "github:" + repo + "/runs/" + rest
-	}
-	return id
-}
-
-// attempt wants a log of an attempt, and a record that lists its jobs.
-func (c *covers) attempt(s timeline.Subject, x *timeline.ExpectedRow) {
-	switch {
-	case x.Reason != "":
-		c.gaps = append(c.gaps, Gap{
-			Subject: s.String(), Source: x.Path, Reason: x.Reason, Detail: x.Detail,
-			Fix: refusalFix(x.Reason, "treat its jobs as possible"),
-		})
-	case !c.m.hasJobs(s.ID):
-		c.gaps = append(c.gaps, Gap{
-			Subject: s.String(), Source: x.Path, Reason: "missing", Detail: x.Detail,
-			Fix: "fetch the log archive of this attempt: " + logPath(s.ID),
-		})
-	case !c.lists[s.ID]:
-		c.gaps = append(c.gaps, Gap{
-			Subject: s.String(), Source: x.Path, Reason: "no-record", Detail: "nothing says which jobs this attempt had",
-			Fix: "fetch the attempt's list of jobs and ingest it: " + jobsPath(s.ID),
-		})
-	}
-}
-
-// unrecorded wants a record for the run of every log that came from a run
-// archive: without it, earlier attempts and other jobs are not known.
-func (c *covers) unrecorded(needed map[string]bool) {
-	missing := map[string]bool{}
-	if !c.archives {
-		return
-	}
-	for s := range c.m.about {
-		if s.Kind != timeline.Job || !strings.HasPrefix(s.ID, "github:") {
-			continue
-		}
-		attempt, _, ok := strings.Cut(s.ID, "/jobs/")
-		if ok && !needed[attempt] && c.fromArchive(s) {
-			missing[attempt] = true
-		}
-	}
-	for attempt := range missing {
-		c.gaps = append(c.gaps, Gap{
-			Subject: "job:" + attempt, Reason: "no-record", Detail: "no API record of this run was read, so other attempts and jobs are not known",
-			Fix: "fetch the run and its list of jobs, and ingest them: " + jobsPath(attempt),
-		})
-	}
-}
-
-// fromArchive reports whether the subject was named by a run archive: the claim
-// of its source is the attempt, and the job's name came from inside.
-func (c *covers) fromArchive(s timeline.Subject) bool {
-	attempt, _, ok := strings.Cut(s.ID, "/jobs/")
-	return ok && c.claims["job:"+attempt]
-}
-
-// twins counts the jobs that records list by their names: a run may have two of
-// one name, which is one subject with two logs.
-func (c *covers) twins(runs map[string]string) map[timeline.Subject]int {
-	type twin struct {
-		timeline.Subject
-		detail string
-	}
-	counts, seen := map[timeline.Subject]int{}, map[twin]bool{}
-	for i := range c.m.r.expected {
-		x := &c.m.r.expected[i]
-		s := timeline.Subject{Kind: x.Subject.Kind, ID: resolveRun(x.Subject.ID, runs)}
-		if k := (twin{s, x.Detail}); !seen[k] && (counts[s] == 0 || s.Kind == timeline.Job && x.Reason == "") {
-			seen[k] = true
-			counts[s]++
-		}
-	}
-	return counts
-}
-
-// whole counts the logs of a subject that were read from start to end and are
-// of the time that a record gives it. A copy of a log has the same span.
-func (c *covers) whole(s timeline.Subject, life timeline.Span) int {
-	spans := map[[2]int64]bool{}
-	for _, r := range c.rows[s] {
-		if r.Whole && r.Topic == timeline.Everything &&
-			(life.From == timeline.Beginning || r.Span.To >= life.From-slack) && (life.To == timeline.Forever || r.Span.From <= life.To+slack) {
-			spans[[2]int64{r.Span.From, r.Span.To}] = true
-		}
-	}
-	return len(spans)
-}
-
-// slack is how far a record's clock may be from that of a log.
-const slack = int64(10 * time.Minute)
-
 // channel reports whether a channel of the incident is covered for a subject,
 // why or why not, and what of its window is not.
-func (c *covers) channel(s timeline.Subject, channel string) (bool, string, []Hole) {
-	if s.Kind == timeline.Host {
-		if had := c.had[s.ID]; had != nil && !had[channel] && !had[base(channel)] {
+func (c *covers) channel(a *about, ch *asked) (bool, string, []Hole) {
+	if a.subject.Kind == timeline.Host && len(c.had) > 0 {
+		if had := c.had[a.subject.ID]; had != nil && !had[ch.name] && !had[ch.base] {
 			return true, "the inventory does not list it for the host", nil
 		}
 	}
-	topics := c.m.q.topics[channel]
-	var spans []timeline.Span
-	for _, r := range c.rows[s] {
-		if r.Topic != timeline.Everything && !topics[r.Topic] && string(r.Topic) != base(channel) {
+	spans := c.spans[:0]
+	for i := range a.rows {
+		r := &a.rows[i]
+		if !ch.topics[r.Topic] {
 			continue
 		}
 		if r.Whole {
@@ -267,17 +98,17 @@ func (c *covers) channel(s timeline.Subject, channel string) (bool, string, []Ho
 		}
 		spans = append(spans, r.Span)
 	}
-	if s.Kind == timeline.Image && c.m.holds.listed[s.ID] {
+	c.spans = spans
+	if a.subject.Kind == timeline.Image && c.m.holds.listed(a.subject.ID) {
 		return true, "the content list of the image is whole", nil
 	}
-	from, to, ok := c.m.q.union(channel)
-	if !ok {
+	if !ch.windows {
 		return false, "the incident gives no window for it", nil
 	}
 	if len(spans) == 0 {
-		return false, "no source covers it", []Hole{{channel, from, to}}
+		return false, "no source covers it", []Hole{{ch.name, ch.from, ch.to}}
 	}
-	if open := holes(channel, spans, from, to); len(open) > 0 {
+	if open := holes(ch.name, spans, ch.from, ch.to); len(open) > 0 {
 		last := slices.MaxFunc(spans, func(a, b timeline.Span) int { return cmpInt(a.To, b.To) })
 		if last.To < open[0].From {
 			return false, "what was read of it ends at " + timeline.FormatTime(last.To) + ", before the window does (a cut log looks like a quiet one)", open
@@ -318,21 +149,23 @@ func (c *covers) channels(a *about, f *Finding) *Finding {
 	}
 	c.key, c.said = c.key[:0], c.said[:0]
 	if a.missing != nil {
-		for _, ch := range c.m.q.inc.Channels {
-			if _, said := f.Channels[ch.Name]; !said {
-				f.Channels[ch.Name], f.Reasons[ch.Name] = Unknown, missingText(a.missing)
+		for i := range c.asked {
+			ch := &c.asked[i]
+			if _, said := f.Channels[ch.name]; !said {
+				f.Channels[ch.name], f.Reasons[ch.name] = Unknown, missingText(a.missing)
 			}
-			if from, to, ok := c.m.q.union(ch.Name); ok && a.missing.Span.Overlaps(from, to) {
-				f.Uncovered = append(f.Uncovered, Hole{ch.Name, max(from, a.missing.Span.From), min(to, a.missing.Span.To)})
+			if ch.windows && a.missing.Span.Overlaps(ch.from, ch.to) {
+				f.Uncovered = append(f.Uncovered, Hole{ch.name, max(ch.from, a.missing.Span.From), min(ch.to, a.missing.Span.To)})
 			}
 		}
 		return nil // its own gap stands already
 	}
-	for _, ch := range c.m.q.inc.Channels {
-		ok, why, open := c.answeredFor(a, ch.Name)
+	for i := range c.asked {
+		ch := &c.asked[i]
+		ok, why, open := c.answeredFor(a, ch)
 		f.Uncovered = append(f.Uncovered, open...)
 		if !ok {
-			c.gaps = append(c.gaps, c.lack(a.subject, ch.Name, why, open))
+			c.gaps = append(c.gaps, c.lack(a, ch, why, open))
 		}
 		v := Unknown
 		if ok {
@@ -341,8 +174,8 @@ func (c *covers) channels(a *about, f *Finding) *Finding {
 		if quiet {
 			c.key = append(append(append(c.key, v...), why...), 0)
 			c.said = append(c.said, seen{v, why})
-		} else if _, said := f.Channels[ch.Name]; !said {
-			f.Channels[ch.Name], f.Reasons[ch.Name] = v, why
+		} else if _, said := f.Channels[ch.name]; !said {
+			f.Channels[ch.name], f.Reasons[ch.name] = v, why
 		}
 	}
 	if !quiet {

@@ -21,7 +21,7 @@ func (m *matching) egress(res *Result, endpoints func([]timeline.Subject, func(t
 		}
 		at[f.Subject] = f
 		asked = append(asked, f.Subject)
-		for _, j := range m.about[f.Subject].judged {
+		for _, j := range m.of(f.Subject).judged {
 			if where := m.fetchedFrom(j.Fact); where != "" && j.via == "" {
 				f.reached(where)
 				break

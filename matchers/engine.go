@@ -73,7 +73,7 @@ func (m *matching) nodes() ([]*node, error) {
 	for i, row := range m.r.settings {
 		add(row.Subject, row.Name, setting{row.Value, settingFact(row, -int64(i+1))})
 	}
-	for _, a := range m.about {
+	for a := range m.people.all() {
 		for _, j := range a.judged {
 			if m.q.engines[packageKey(j.Parts)] != nil && !asks(j.Action) && j.Parts.Version != "" && a.subject.Kind != timeline.Image {
 				add(a.subject, timeline.EngineKind, setting{engineName(j.Parts), j.Fact})

@@ -31,6 +31,8 @@ type record struct {
 	settings  []timeline.SettingRow
 	requests  func(prompt int64, yield func(*timeline.RequestRow) error) error
 	more      func(...timeline.Relation) ([]timeline.LinkRow, error)
+	holdsSome func(ends []string, yield func(from, to string)) error // what images hold, of some of them
+	holdsAll  func(yield func(from, to string)) error
 	during    func([]timeline.Span) ([]timeline.Fact, error) // of opaque commands
 	opaqueOf  func([]timeline.Subject) ([]timeline.Fact, error)
 	seen      map[factKey]bool // facts that were read
@@ -51,6 +53,10 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 		links, err := db.Links(relations...)
 		sortBy(links, compareLinks)
 		return links, err
+	}, holdsSome: func(ends []string, y func(from, to string)) error {
+		return db.Pairs(timeline.Holds, ends, y)
+	}, holdsAll: func(y func(from, to string)) error {
+		return db.AllPairs(timeline.Holds, y)
 	}, during: func(spans []timeline.Span) ([]timeline.Fact, error) {
 		return collect(func(y func(timeline.Fact) error) error { return db.OpaqueDuring(spans, y) })
 	}, opaqueOf: func(who []timeline.Subject) ([]timeline.Fact, error) {
@@ -160,7 +166,7 @@ func sortBy[T any](rows []T, compare func(x, y *T) int) {
 }
 
 func (r *record) rest(db *timeline.DB) (err error) {
-	t, err := db.Tables(timeline.On, timeline.Is, timeline.Holds)
+	t, err := db.Tables(timeline.On, timeline.Is)
 	if err != nil {
 		return err
 	}

@@ -34,9 +34,9 @@ func Match(db *timeline.DB, inc *Incident) (*Result, error) {
 type matching struct {
 	q        *question
 	r        *record
-	bySource map[int64]timeline.SourceRow
+	sources  []timeline.SourceRow // by number; the zero row is none
 	byHost   map[string][]timeline.InventoryRow
-	about    map[timeline.Subject]*about
+	people   *people
 	clients  clientMap
 	holds    *contents
 	covers   *covers
@@ -49,15 +49,6 @@ type matching struct {
 	err      error
 }
 
-// about is what is known of one subject.
-type about struct {
-	subject timeline.Subject
-	on      string
-	judged  []judged
-	cleared []cleared
-	missing *timeline.ExpectedRow // a record says that it existed, and its evidence is not whole
-}
-
 // cleared is an ask that was answered, with what answers it.
 type cleared struct {
 	ask judged
@@ -66,17 +57,20 @@ type cleared struct {
 }
 
 func decide(q *question, r *record) (*Result, error) {
-	m := &matching{q: q, r: r, bySource: map[int64]timeline.SourceRow{}, about: map[timeline.Subject]*about{}, ops: map[int64]map[int64]timeline.Op{}, said: r.said}
+	m := &matching{q: q, r: r, people: newPeople(r), ops: map[int64]map[int64]timeline.Op{}, said: r.said}
 	for _, s := range r.sources {
-		m.bySource[s.ID] = s
+		for int64(len(m.sources)) <= s.ID {
+			m.sources = append(m.sources, timeline.SourceRow{})
+		}
+		m.sources[s.ID] = s
 	}
 	m.byHost = map[string][]timeline.InventoryRow{}
 	for _, row := range r.inventory {
 		m.byHost[row.Host] = append(m.byHost[row.Host], row)
 	}
 	m.clients = newClientMap(r.inventory)
-	m.holds = newContents(q, r)
-	m.people()
+	m.holds = newContents(q, r, m.people)
+	m.invite()
 	for _, f := range r.facts {
 		m.place(f, q.judge(f))
 	}
@@ -107,22 +101,24 @@ func decide(q *question, r *record) (*Result, error) {
 	return res, m.err
 }
 
-func (m *matching) of(s timeline.Subject) *about {
-	a := m.about[s]
-	if a == nil {
-		a = &about{subject: s}
-		m.about[s] = a
+func (m *matching) of(s timeline.Subject) *about { return m.people.of(s) }
+
+// source is a source by its number, the zero row when nothing is known of it.
+func (m *matching) source(id int64) *timeline.SourceRow {
+	if id < 0 || id >= int64(len(m.sources)) {
+		return &timeline.SourceRow{}
 	}
-	return a
+	return &m.sources[id]
 }
 
-// people lists every subject that gets a verdict: those of the evidence, those
-// of the inventory, self-hosted runners and nodes, and jobs that a record
-// names.
-func (m *matching) people() {
+// invite finds out who gets a verdict: the subjects of the evidence, those of
+// the inventory, self-hosted runners and nodes, and those of whom people state
+// something.
+func (m *matching) invite() {
 	from, to, _ := m.q.union()
-	for _, s := range m.r.subjects {
-		if s.Kind == timeline.Job && m.hasJobs(s.ID) {
+	for i := range m.people.known {
+		s := m.people.known[i].subject
+		if s.Kind == timeline.Job && m.people.hasJobsAt(i) {
 			continue // an attempt whose jobs are subjects is none itself
 		}
 		if s.Kind == timeline.Client {
@@ -130,7 +126,7 @@ func (m *matching) people() {
 				continue // reported as its host
 			}
 		}
-		m.of(s)
+		m.people.known[i].asked = true
 	}
 	for _, row := range m.r.inventory {
 		m.of(timeline.Subject{Kind: timeline.Host, ID: row.Host})
@@ -138,7 +134,8 @@ func (m *matching) people() {
 	for s := range m.said {
 		m.of(s)
 	}
-	for _, l := range m.r.links {
+	for i := range m.r.links {
+		l := &m.r.links[i]
 		if l.Relation != timeline.On {
 			continue
 		}
@@ -149,19 +146,6 @@ func (m *matching) people() {
 			m.of(to)
 		}
 	}
-}
-
-// named reports whether some source speaks of a subject.
-func (m *matching) named(s timeline.Subject) bool {
-	_, found := slices.BinarySearchFunc(m.r.subjects, s, compareSubjects)
-	return found
-}
-
-// hasJobs reports whether some source speaks of a job of an attempt.
-func (m *matching) hasJobs(attempt string) bool {
-	prefix := attempt + "/jobs/"
-	i, _ := slices.BinarySearchFunc(m.r.subjects, timeline.Subject{Kind: timeline.Job, ID: prefix}, compareSubjects)
-	return i < len(m.r.subjects) && m.r.subjects[i].Kind == timeline.Job && strings.HasPrefix(m.r.subjects[i].ID, prefix)
 }
 
 // whose is the subject that a fact is counted for.
@@ -213,8 +197,7 @@ func (m *matching) findings() *Result {
 		}
 	}
 	slices.Sort(res.Inventory)
-	order := slices.AppendSeq(make([]*about, 0, len(m.about)), maps.Values(m.about))
-	slices.SortFunc(order, func(a, b *about) int { return compareSubjects(a.subject, b.subject) })
+	order := m.people.sorted()
 	res.Findings = make([]Finding, len(order))
 	ranks := make([]int, len(order))
 	for i, a := range order {
@@ -299,7 +282,7 @@ func (m *matching) finding(a *about) Finding {
 		f.Verdict, f.Rule, f.Because = best.verdict, best.rule, capital(best.because)
 		f.Artifact, f.Span = best.Item.Artifact, best.Span
 		f.Evidence = append(f.Evidence, Evidence{best.Fact, "decides", best.verdict})
-		if skew := m.bySource[best.Source].Skew; best.Span.Clock == timeline.Skewed && skew != "" {
+		if skew := m.source(best.Source).Skew; best.Span.Clock == timeline.Skewed && skew != "" {
 			f.Because += "; its time is corrected by the stated skew, " + skew
 		}
 	case answered != "" && a.missing == nil:

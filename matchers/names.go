@@ -213,7 +213,8 @@ func (r *record) renameLater(m machines, facts func([]timeline.Fact), links func
 // domains are two machines.
 func (m *matching) lookalikes() map[string][]string {
 	groups := map[string][]string{}
-	for s := range m.about {
+	for a := range m.people.all() {
+		s := a.subject
 		if s.Kind != timeline.Host {
 			continue
 		}
@@ -257,8 +258,9 @@ func (m *matching) sameNames() {
 	for _, name := range slices.Sorted(maps.Keys(m.alike)) {
 		from := timeline.Subject{Kind: timeline.Host, ID: name}
 		var best *judged
-		for i := range m.about[from].judged {
-			if j := &m.about[from].judged[i]; (j.verdict == Exposed || j.verdict == Pulled) && (best == nil || better(j, best)) {
+		known := m.of(from).judged
+		for i := range known {
+			if j := &known[i]; (j.verdict == Exposed || j.verdict == Pulled) && (best == nil || better(j, best)) {
 				best = j
 			}
 		}
@@ -273,7 +275,7 @@ func (m *matching) sameNames() {
 		}
 	}
 	for _, r := range all {
-		a := m.about[timeline.Subject{Kind: timeline.Host, ID: r.to}]
+		a := m.of(timeline.Subject{Kind: timeline.Host, ID: r.to})
 		a.judged = append(a.judged, r.j)
 	}
 }

@@ -15,7 +15,7 @@ type projectKind struct {
 // users lists the projects that are known to use a listed package.
 func (m *matching) users() map[projectKind]bool {
 	known := map[projectKind]bool{}
-	for _, a := range m.about {
+	for a := range m.people.all() {
 		for _, j := range a.judged {
 			if j.Parts.Name != "" && m.q.packages[packageKey(j.Parts)] != nil && j.Action != timeline.Contact {
 				known[projectKind{projectOf(a.subject), j.Parts.Type}] = true
@@ -99,7 +99,8 @@ func (m *matching) subjectsOf(known map[projectKind]bool) []timeline.Subject {
 		projects[k.project] = true
 	}
 	var out []timeline.Subject
-	for _, s := range m.r.subjects {
+	for i := range m.people.known {
+		s := m.people.known[i].subject
 		of := projects[projectOf(s)]
 		if s.Kind == timeline.Client && !of {
 			of = slices.ContainsFunc(m.clients[s.ID], func(r timeline.InventoryRow) bool {

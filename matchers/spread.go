@@ -57,12 +57,12 @@ type arrival struct {
 // seeds are the judgements that stand on their own.
 func (m *matching) seeds() []*arrival {
 	var out []*arrival
-	for s, a := range m.about {
+	for a := range m.people.all() {
 		for _, j := range a.judged {
 			if j.verdict.rank() > Possible.rank() || j.rule == ruleEngine {
 				continue // a flaw is in the engine, and travels no further
 			}
-			seed := &arrival{judged: j, at: s, since: j.Span.From, content: j.verdict, short: lower(j.because)}
+			seed := &arrival{judged: j, at: a.subject, since: j.Span.From, content: j.verdict, short: lower(j.because)}
 			for _, more := range []string{", which ", " inside the window", " at a time that", "; "} {
 				seed.short, _, _ = strings.Cut(seed.short, more)
 			}

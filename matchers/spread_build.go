@@ -171,7 +171,7 @@ func (s *spreader) imagesOf(f timeline.Fact, made []timeline.Fact) []timeline.Su
 	var out []timeline.Subject
 	for _, d := range f.Item.Digests {
 		for _, same := range s.m.holds.same(d.Value) {
-			if image := (timeline.Subject{Kind: timeline.Image, ID: same}); s.m.about[image] != nil && !slices.Contains(out, image) {
+			if image := (timeline.Subject{Kind: timeline.Image, ID: same}); s.m.people.find(image) != nil && !slices.Contains(out, image) {
 				out = append(out, image)
 			}
 		}

@@ -158,7 +158,7 @@ func (s *spreader) identity(image timeline.Subject) []string {
 // config in another.
 func (s *spreader) toTwins(c cause) {
 	for _, d := range s.identity(c.subject) {
-		if twin := (timeline.Subject{Kind: timeline.Image, ID: d}); twin != c.subject && s.m.about[twin] != nil {
+		if twin := (timeline.Subject{Kind: timeline.Image, ID: d}); twin != c.subject && s.m.people.find(twin) != nil {
 			s.arrive(c, twin, c.Fact, c.verdict, ruleSame, fmt.Sprintf("is the same image as %s", short(c.subject.String())))
 		}
 	}
@@ -272,7 +272,7 @@ func (s *spreader) toDerived(c cause) {
 		}
 	}
 	for _, d := range slices.Sorted(maps.Keys(holding)) {
-		for _, id := range s.m.holds.onDiff[d] {
+		for _, id := range s.m.holds.with(d) {
 			if !slices.Contains(own, id) {
 				s.derive(c, id, holding[d].Fact, Exposed, fmt.Sprintf("has the layer %s, which holds %s", d, holding[d].Item.Artifact))
 			}
@@ -305,32 +305,12 @@ func (s *spreader) derive(c cause, id string, f timeline.Fact, v Verdict, becaus
 	s.arrive(c, s.m.imageOf(id), f, v, ruleLayer, because)
 }
 
-// builtOn lists the images that have all layers of an image.
-func (c *contents) builtOn(image string) []string {
-	layers := c.diffs[image]
-	if len(layers) == 0 {
-		return nil
-	}
-	fewest := slices.MinFunc(layers, func(a, b string) int { return len(c.onDiff[a]) - len(c.onDiff[b]) })
-	var out []string
-	for _, id := range c.onDiff[fewest] {
-		has := map[string]bool{}
-		for _, d := range c.diffs[id] {
-			has[d] = true
-		}
-		if id != image && !slices.ContainsFunc(layers, func(d string) bool { return !has[d] }) {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
 // imageOf is the subject of an image: the one that is known under one of its
 // digests, else the digest itself.
 func (m *matching) imageOf(digest string) timeline.Subject {
 	for _, d := range m.holds.same(digest) {
 		s := timeline.Subject{Kind: timeline.Image, ID: d}
-		if m.about[s] != nil {
+		if m.people.find(s) != nil {
 			return s
 		}
 	}

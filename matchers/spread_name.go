@@ -125,7 +125,7 @@ func (s *spreader) otherImage(f timeline.Fact, mine map[string]bool) bool {
 		case mine[d.Value]:
 			return true
 		case d.Role == timeline.Layer || d.Role == timeline.Diff || d.Role == timeline.File:
-		case d.Role != timeline.Config || len(s.m.holds.up[d.Value]) > 0:
+		case d.Role != timeline.Config || len(s.m.holds.parents(d.Value)) > 0:
 			return true
 		default:
 			id = true

@@ -159,7 +159,7 @@ func (s *spreader) toHost(c cause) {
 func (s *spreader) toSame(c cause) {
 	for _, l := range s.links.is[c.subject] {
 		same, ok := other(l, c.subject)
-		if !ok || c.subject.Kind == timeline.Host || s.m.about[same] == nil {
+		if !ok || c.subject.Kind == timeline.Host || s.m.people.find(same) == nil {
 			continue
 		}
 		s.arrive(c, same, c.Fact, c.verdict, ruleSame, fmt.Sprintf("is %s, which %s", c.subject, c.short))
@@ -191,7 +191,7 @@ func (s *spreader) served(c cause) {
 	if c.Fact.Subject.Kind != timeline.Client || c.verdict.rank() > Pulled.rank() {
 		return
 	}
-	by, err := timeline.ParseSubject(s.m.bySource[c.Source].Claim)
+	by, err := timeline.ParseSubject(s.m.source(c.Source).Claim)
 	if err != nil || by.Kind != timeline.Host && by.Kind != timeline.Cache && by.Kind != timeline.Container || by == c.subject {
 		return
 	}

@@ -103,6 +103,9 @@ func saying(d timeline.Decision) string {
 
 // without finds the statement that a subject does not have a channel.
 func (c *covers) without(s timeline.Subject, channel string) (timeline.Decision, bool) {
+	if len(c.m.said) == 0 {
+		return timeline.Decision{}, false
+	}
 	said := c.m.said[s]
 	if len(said) == 0 {
 		return timeline.Decision{}, false
@@ -129,9 +132,9 @@ func (c *covers) contradicts(a *about, channel string, d timeline.Decision) stri
 			return fmt.Sprintf("%s:%d", j.Path, j.Line)
 		}
 	}
-	for _, r := range c.rows[a.subject] {
+	for _, r := range a.rows {
 		if c.m.q.topics[channel][r.Topic] {
-			return c.m.bySource[r.Source].Path
+			return c.m.source(r.Source).Path
 		}
 	}
 	return ""

@@ -29,17 +29,18 @@ func (c *covers) steps(runs map[string]string) {
 		}
 	}
 	for s, record := range ran {
-		if c.whole(s, timeline.Always()) == 0 {
+		a := c.m.people.held(s)
+		if a == nil || whole(a.rows, timeline.Always()) == 0 {
 			continue // there is no log, or it is known to be cut
 		}
 		lost := unseen(record, seen[s])
 		if lost == nil {
 			continue
 		}
-		c.rows[s] = slices.DeleteFunc(slices.Clone(c.rows[s]), func(r timeline.CoverageRow) bool { return r.Whole })
+		a.rows = slices.DeleteFunc(slices.Clone(a.rows), func(r timeline.CoverageRow) bool { return r.Whole })
 		c.torn[s] = true
 		c.gaps = append(c.gaps, Gap{
-			Subject: s.String(), Source: c.m.bySource[lost.Source].Path, Reason: "cut",
+			Subject: s.String(), Source: c.m.source(lost.Source).Path, Reason: "cut",
 			Detail: fmt.Sprintf("the record says that %s ran from %s to %s, and no step begins in the log at that time",
 				lost.Why, timeline.FormatTime(lost.Span.From), timeline.FormatTime(lost.Span.To)),
 			Fix: "fetch the whole log: lines were taken out of it",

@@ -24,14 +24,14 @@ const (
 )
 
 // lack is the gap of a channel that is not covered for a subject.
-func (c *covers) lack(s timeline.Subject, channel, why string, open []Hole) Gap {
+func (c *covers) lack(a *about, ch *asked, why string, open []Hole) Gap {
+	s, channel := a.subject, ch.name
 	g := Gap{Subject: s.String(), Channel: channel, Reason: reasonUnstated, Detail: why}
-	rows, spoken := c.speaking(s, channel)
+	rows, spoken := speaking(a, ch)
 	switch {
 	case len(rows) > 0 && len(open) > 0:
-		from, to, _ := c.m.q.union(channel)
 		var piece string
-		g.Reason, piece = c.where(rows, open, from, to)
+		g.Reason, piece = c.where(rows, open, ch.from, ch.to)
 		g.Detail = why + "; not seen: " + spansText(open)
 		g.Fix = c.fetch(s, channel)
 		if piece != "" {
@@ -41,7 +41,7 @@ func (c *covers) lack(s timeline.Subject, channel, why string, open []Hole) Gap 
 		g.Reason = reasonOther
 		g.Detail = "what was read of it speaks of " + strings.Join(spoken, ", ") + " alone"
 		g.Fix = c.fetch(s, channel)
-	case !c.m.named(s) && len(c.rows[s]) == 0 && (s.Kind == timeline.Host || s.Kind == timeline.Job):
+	case !c.m.people.named(s) && len(a.rows) == 0 && (s.Kind == timeline.Host || s.Kind == timeline.Job):
 		g.Reason = reasonMissing
 		g.Fix = c.fetch(s, channel)
 	default:
@@ -56,10 +56,10 @@ func (c *covers) lack(s timeline.Subject, channel, why string, open []Hole) Gap 
 
 // speaking lists the rows that speak of a channel for a subject, and the topics
 // of the others.
-func (c *covers) speaking(s timeline.Subject, channel string) (rows []timeline.CoverageRow, others []string) {
-	for _, r := range c.rows[s] {
+func speaking(a *about, ch *asked) (rows []timeline.CoverageRow, others []string) {
+	for _, r := range a.rows {
 		switch {
-		case r.Topic == timeline.Everything || c.m.q.topics[channel][r.Topic] || string(r.Topic) == base(channel):
+		case ch.topics[r.Topic]:
 			rows = append(rows, r)
 		case !slices.Contains(others, string(r.Topic)):
 			others = append(others, string(r.Topic))
@@ -78,7 +78,7 @@ func (c *covers) where(rows []timeline.CoverageRow, open []Hole, from, to int64)
 	switch {
 	case late:
 		reason = reasonLate
-		if before, after := pieces(c.m.bySource[first.Source].Path); before != "" {
+		if before, after := pieces(c.m.source(first.Source).Path); before != "" {
 			piece = "before it, " + before
 			if after != "" {
 				reason = reasonRotated
@@ -86,7 +86,7 @@ func (c *covers) where(rows []timeline.CoverageRow, open []Hole, from, to int64)
 		}
 	case early:
 		reason = reasonEarly
-		if _, after := pieces(c.m.bySource[last.Source].Path); after != "" {
+		if _, after := pieces(c.m.source(last.Source).Path); after != "" {
 			reason, piece = reasonRotated, "after it, "+after
 		}
 	default:
@@ -275,25 +275,25 @@ func jobsPath(id string) string {
 
 // answeredFor reports whether a channel is covered for a subject, with what a
 // person stated of it.
-func (c *covers) answeredFor(a *about, channel string) (bool, string, []Hole) {
-	d, said := c.without(a.subject, channel)
+func (c *covers) answeredFor(a *about, ch *asked) (bool, string, []Hole) {
+	d, said := c.without(a.subject, ch.name)
 	if !said {
-		return c.channel(a.subject, channel)
+		return c.channel(a, ch)
 	}
+	channel := ch.name
 	if against := c.contradicts(a, channel, d); against != "" {
-		_, why, open := c.channel(a.subject, channel)
+		_, why, open := c.channel(a, ch)
 		c.gaps = append(c.gaps, Gap{
 			Subject: a.subject.String(), Channel: channel, Reason: reasonDisputed, Detail: saying(d) + "; " + against + " shows otherwise",
 			Fix: "find out which is true; --withdraw takes the statement back",
 		})
 		return false, why, open
 	}
-	from, to, ok := c.m.q.union(channel)
-	if when := spanOf(d); !ok || when.From <= from && when.To >= to {
+	if when := spanOf(d); !ch.windows || when.From <= ch.from && when.To >= ch.to {
 		return true, saying(d), nil
 	}
 	row := timeline.CoverageRow{Coverage: timeline.Coverage{Subject: a.subject, Topic: timeline.Topic(base(channel)), Span: spanOf(d)}}
-	c.rows[a.subject] = append(c.rows[a.subject], row)
-	covered, why, open := c.channel(a.subject, channel)
+	a.rows = append(a.rows, row)
+	covered, why, open := c.channel(a, ch)
 	return covered, why + "; in part as " + saying(d), open
 }

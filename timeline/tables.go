@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -122,6 +123,36 @@ func (db *DB) Links(relations ...Relation) ([]LinkRow, error) {
 		return nil, fmt.Errorf("read links: %w", err)
 	}
 	return out, nil
+}
+
+// Pairs yields the ends of the links of a relation at least one end of which is
+// among those named; links that say the same may come more than once.
+func (db *DB) Pairs(relation Relation, ends []string, yield func(from, to string)) error {
+	const query = "SELECT l.a,l.b FROM link l JOIN source s ON s.id=l.source AND s.complete=1 WHERE l.relation=? AND "
+	for part := range slices.Chunk(ends, chunk) {
+		args := make([]any, 0, len(part)+1)
+		args = append(args, string(relation))
+		for _, e := range part {
+			args = append(args, e)
+		}
+		list := " IN (?" + strings.Repeat(",?", len(part)-1) + ")"
+		for _, end := range []string{"l.a", "l.b"} {
+			if err := db.each(func(row rawRow) { yield(row.text(0), row.text(1)) }, query+end+list, args...); err != nil {
+				return fmt.Errorf("read links: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// AllPairs yields the ends of all links of a relation.
+func (db *DB) AllPairs(relation Relation, yield func(from, to string)) error {
+	err := db.each(func(row rawRow) { yield(row.text(0), row.text(1)) },
+		"SELECT l.a,l.b FROM link l JOIN source s ON s.id=l.source AND s.complete=1 WHERE l.relation=?", string(relation))
+	if err != nil {
+		return fmt.Errorf("read links: %w", err)
+	}
+	return nil
 }
 
 // CoverageRow is a coverage statement with its source.
