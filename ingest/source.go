@@ -329,7 +329,9 @@ func (s *source) document(f *evidence.Format, h *evidence.Head, d *decoded, l *l
 	doc := &evidence.Doc{Head: *h, Data: data, SHA256: "sha256:" + hex.EncodeToString(sum[:])}
 	from := s.from.collected
 	if from != nil {
-		doc.Page = from.Reading == timeline.PageOf
+		if doc.Page = from.Reading == timeline.PageOf; doc.Page && from.Span.From != timeline.Beginning {
+			doc.Window = from.Span
+		}
 		if h.Path == from.URL && from.Kind != objectKind { // not a member of it, nor a file that was laid there some time
 			doc.Asked = from.At
 		}

@@ -41,6 +41,10 @@ var layers = map[string][]string{
 	"ingest/collect/objects":  {"timeline", "ingest/collect"},
 	"ingest/collect/gitlab":   {"timeline", "ingest/collect"},
 	"ingest/collect/registry": {"timeline", "ingest/collect"},
+
+	"ingest/collect/buildkite": {"timeline", "ingest/collect"},
+	"ingest/collect/circleci":  {"timeline", "ingest/collect"},
+	"ingest/collect/jenkins":   {"timeline", "ingest/collect"},
 }
 
 // owners are heavy dependencies, each imported by one package alone, and which

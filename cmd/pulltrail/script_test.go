@@ -46,15 +46,16 @@ func TestScripts(t *testing.T) {
 // commands are what the stories say beside testscript's own words.
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	all := map[string]func(*testscript.TestScript, bool, []string){
-		"exits":    exits,
-		"truncate": truncate,
-		"hold":     hold,
-		"objects":  startObjects,
-		"github":   startGitHub,
-		"gitlab":   startGitLab,
-		"registry": startRegistry,
-		"hostile":  hostile,
-		"harmless": harmless,
+		"exits":     exits,
+		"truncate":  truncate,
+		"hold":      hold,
+		"objects":   startObjects,
+		"github":    startGitHub,
+		"gitlab":    startGitLab,
+		"buildkite": startBuildkite,
+		"registry":  startRegistry,
+		"hostile":   hostile,
+		"harmless":  harmless,
 	}
 	maps.Copy(all, tampering)
 	return all

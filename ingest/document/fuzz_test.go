@@ -66,21 +66,27 @@ func FuzzYarnLock(f *testing.F)      { fuzz(f, YarnLock, "yarn.lock") }
 func FuzzPnpmLock(f *testing.F)      { fuzz(f, PnpmLock, "pnpm-lock.yaml") }
 func FuzzBunLock(f *testing.F)       { fuzz(f, BunLock, "bun.lock") }
 
-func FuzzCIConfig(f *testing.F)          { fuzz(f, CIConfig, ".gitlab-ci.yml") }
-func FuzzGitHubSecrets(f *testing.F)     { fuzz(f, GitHubSecrets, "s.json") }
-func FuzzGitLabVariables(f *testing.F)   { fuzz(f, GitLabVariables, "v.json") }
-func FuzzCircleCISecrets(f *testing.F)   { fuzz(f, CircleCISecrets, "c.json") }
-func FuzzAWSReport(f *testing.F)         { fuzz(f, AWSReport, "r.csv") }
-func FuzzLiteLLMConfig(f *testing.F)     { fuzz(f, LiteLLMConfig, "config.yaml") }
-func FuzzLiteLLMTables(f *testing.F)     { fuzz(f, LiteLLMTables, "t.csv") }
-func FuzzLiteLLMDatabase(f *testing.F)   { fuzz(f, LiteLLMDatabase, "d.json") }
-func FuzzKubernetesSecrets(f *testing.F) { fuzz(f, KubernetesSecrets, "s.yaml") }
-func FuzzComposeFile(f *testing.F)       { fuzz(f, ComposeFile, "compose.yaml") }
-func FuzzSystemdUnit(f *testing.F)       { fuzz(f, SystemdUnit, "x.service") }
-func FuzzDotEnv(f *testing.F)            { fuzz(f, DotEnv, ".env") }
-func FuzzEnvironment(f *testing.F)       { fuzz(f, Environment, "environ") }
-func FuzzCredentialList(f *testing.F)    { fuzz(f, CredentialList, "c.csv") }
-func FuzzGitHubPackages(f *testing.F)    { fuzz(f, GitHubPackages, "versions.json") }
+func FuzzCIConfig(f *testing.F)           { fuzz(f, CIConfig, ".gitlab-ci.yml") }
+func FuzzGitHubSecrets(f *testing.F)      { fuzz(f, GitHubSecrets, "s.json") }
+func FuzzGitLabVariables(f *testing.F)    { fuzz(f, GitLabVariables, "v.json") }
+func FuzzCircleCISecrets(f *testing.F)    { fuzz(f, CircleCISecrets, "c.json") }
+func FuzzCircleCIJob(f *testing.F)        { fuzz(f, CircleCIJob, "job.json") }
+func FuzzCircleCIVariables(f *testing.F)  { fuzz(f, CircleCIVariables, "v.json") }
+func FuzzBuildkiteBuild(f *testing.F)     { fuzz(f, BuildkiteBuild, "builds.json") }
+func FuzzBuildkiteSecrets(f *testing.F)   { fuzz(f, BuildkiteSecrets, "s.json") }
+func FuzzJenkinsBuild(f *testing.F)       { fuzz(f, JenkinsBuild, "builds.json") }
+func FuzzJenkinsCredentials(f *testing.F) { fuzz(f, JenkinsCredentials, "c.json") }
+func FuzzAWSReport(f *testing.F)          { fuzz(f, AWSReport, "r.csv") }
+func FuzzLiteLLMConfig(f *testing.F)      { fuzz(f, LiteLLMConfig, "config.yaml") }
+func FuzzLiteLLMTables(f *testing.F)      { fuzz(f, LiteLLMTables, "t.csv") }
+func FuzzLiteLLMDatabase(f *testing.F)    { fuzz(f, LiteLLMDatabase, "d.json") }
+func FuzzKubernetesSecrets(f *testing.F)  { fuzz(f, KubernetesSecrets, "s.yaml") }
+func FuzzComposeFile(f *testing.F)        { fuzz(f, ComposeFile, "compose.yaml") }
+func FuzzSystemdUnit(f *testing.F)        { fuzz(f, SystemdUnit, "x.service") }
+func FuzzDotEnv(f *testing.F)             { fuzz(f, DotEnv, ".env") }
+func FuzzEnvironment(f *testing.F)        { fuzz(f, Environment, "environ") }
+func FuzzCredentialList(f *testing.F)     { fuzz(f, CredentialList, "c.csv") }
+func FuzzGitHubPackages(f *testing.F)     { fuzz(f, GitHubPackages, "versions.json") }
 
 // FuzzWorkflowHolders gives the reader of workflow files any file for jobs of
 // any name.

@@ -172,6 +172,10 @@ type Doc struct {
 	Asked  int64  // ns: when a collector got it from the address that Path is; 0: none did
 	Page   bool   // a collector fetched it as one of several pages, and knows whether it has all of them
 
+	// Window is what a collector asked for with a list that holds more than that;
+	// zero: all of it.
+	Window timeline.Span
+
 	// Of a workflow file that a collector fetched: the jobs that ran, and the
 	// workflows that it calls, by repository and path, or path alone.
 	Jobs   []string

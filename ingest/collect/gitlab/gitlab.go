@@ -10,10 +10,8 @@ package gitlab
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -144,38 +142,8 @@ func (c *collector) run(ctx context.Context) error {
 	})
 }
 
-// ask makes a request and reads a JSON answer; ok is false when it was refused,
-// which the ledger has.
-func (c *collector) ask(ctx context.Context, at string, query url.Values, want collect.Want, into any) (a *collect.Answer, ok bool, err error) {
-	address := c.s.Base() + at
-	if len(query) > 0 {
-		address += "?" + query.Encode()
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil {
-		return nil, false, err
-	}
-	if a, err = c.s.Ask(r, want); err != nil || a.Reply != timeline.Obtained {
-		return a, false, err
-	}
-	if into == nil {
-		return a, true, nil
-	}
-	in, err := a.Open()
-	if err != nil {
-		return nil, false, err
-	}
-	defer in.Close()
-	if err := json.NewDecoder(io.LimitReader(in, 32<<20)).Decode(into); err != nil {
-		return nil, false, fmt.Errorf("%s: it is not what was asked for: %w", a.URL, err)
-	}
-	return a, true, nil
-}
-
 // pages goes through a list until page has enough; had tells that its first
 // page was obtained.
-//
-//	Link: <https://gitlab.com/api/v4/projects/7/jobs?cursor=eyJpZCI6IjkxIn0&pagination=keyset>; rel="next"
 //
 // https://docs.gitlab.com/api/rest/#pagination
 func pages[T any](ctx context.Context, c *collector, at string, query url.Values, want collect.Want, page func(in []T) (enough bool)) (had bool, err error) {
@@ -186,30 +154,14 @@ func pages[T any](ctx context.Context, c *collector, at string, query url.Values
 		}
 		seen[query.Encode()] = true
 		var in []T
-		a, ok, err := c.ask(ctx, at, query, want, &in)
+		a, ok, err := c.s.Get(ctx, at, query, want, &in)
 		if !ok || err != nil {
 			return had, err
 		}
 		if page(in) {
 			return true, nil
 		}
-		query = next(a)
+		query = a.Next()
 	}
 	return had, nil
-}
-
-// next is the query of the next page, nil for none. Where it leads is not
-// believed, only where in the list.
-func next(a *collect.Answer) url.Values {
-	var head http.Header
-	if err := json.Unmarshal([]byte(a.Head), &head); err != nil {
-		return nil
-	}
-	for _, link := range strings.Split(strings.Join(head["Link"], ", "), ", ") {
-		target, rel, _ := strings.Cut(link, ">")
-		if u, err := url.Parse(strings.TrimPrefix(strings.TrimSpace(target), "<")); err == nil && strings.Contains(rel, `rel="next"`) {
-			return u.Query()
-		}
-	}
-	return nil
 }

@@ -42,21 +42,12 @@ type job struct {
 	Finished *time.Time `json:"finished_at"`
 }
 
-// only keeps of an answer what T has.
-func only[T any](body []byte) ([]byte, error) {
-	var in T
-	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, err
-	}
-	return json.Marshal(in)
-}
-
 // notAll are the refusals of what not everybody may see, or is switched off.
 var notAll = []timeline.Reply{timeline.Absent, timeline.Denied}
 
 // word collects a group with its subgroups, else a project.
 func (c *collector) word(ctx context.Context, word string) error {
-	want := collect.Want{Kind: "projects", NoGap: []timeline.Reply{timeline.Absent}, Keep: only[[]project]}
+	want := collect.Want{Kind: "projects", NoGap: []timeline.Reply{timeline.Absent}, Keep: collect.Only[[]project]}
 	query := url.Values{"include_subgroups": {"true"}, "with_shared": {"false"}, "simple": {"true"}, "order_by": {"id"}, "sort": {"asc"}}
 	group, err := pages(ctx, c, "/groups/"+url.PathEscape(word)+"/projects", query, want, func(in []project) bool {
 		for _, p := range in {
@@ -73,8 +64,8 @@ func (c *collector) word(ctx context.Context, word string) error {
 		return nil
 	}
 	var p project
-	want = collect.Want{Kind: "projects", Keep: only[project], Detail: "group or project " + word}
-	if _, ok, err := c.ask(ctx, "/projects/"+url.PathEscape(word), nil, want, &p); !ok || err != nil {
+	want = collect.Want{Kind: "projects", Keep: collect.Only[project], Detail: "group or project " + word}
+	if _, ok, err := c.s.Get(ctx, "/projects/"+url.PathEscape(word), nil, want, &p); !ok || err != nil {
 		return err
 	}
 	c.project(p)
@@ -104,7 +95,7 @@ func (c *collector) project(p project) {
 // are not kept. They are claimed for the store that holds them.
 func (c *collector) variables(ctx context.Context, at, store string) error {
 	want := collect.Want{
-		Kind: "variables", Name: "variables.json", Reading: timeline.PageOf, NoGap: notAll, Keep: only[[]variable],
+		Kind: "variables", Name: "variables.json", Reading: timeline.PageOf, NoGap: notAll, Keep: collect.Only[[]variable],
 		Claim: timeline.Subject{Kind: timeline.Source, ID: "gitlab:" + store},
 	}
 	had, err := pages(ctx, c, at+"/variables", url.Values{}, want, func([]variable) bool { return false })
@@ -152,7 +143,7 @@ func (c *collector) take(at string, p project, j job) {
 		return
 	}
 	c.pool.Add(func(ctx context.Context) error {
-		_, _, err := c.ask(ctx, fmt.Sprintf("%s/jobs/%d/trace", at, j.ID), nil, want, nil)
+		_, _, err := c.s.Get(ctx, fmt.Sprintf("%s/jobs/%d/trace", at, j.ID), nil, want, nil)
 		return err
 	})
 }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"pulltrail/testdata/services"
+)
+
+// noon lies in the window of the incident that the stories ask about.
+var noon = time.Date(2026, 10, 21, 12, 0, 0, 0, time.UTC)
+
+// strangers fails the story when a secret was seen that is not for everybody.
+func strangers(ts *testscript.TestScript, h *services.Hosts, secret string) {
+	for _, where := range services.Secrets(h.Requests(), secret) {
+		ts.Fatalf("the token was seen: %s", where)
+	}
+}
+
+// startBuildkite starts a stand-in for Buildkite and puts its address into $API
+// and a token into $BUILDKITE_API_TOKEN, until the story ends.
+func startBuildkite(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: buildkite")
+	}
+	job := func(id string, gone int, lines ...string) *services.BuildkiteJob {
+		var log strings.Builder
+		for i, line := range append([]string{"~~~ Running commands"}, lines...) {
+			fmt.Fprintf(&log, "\x1b_bk;t=%d\x07%s\r\n", noon.Add(time.Duration(i)*time.Second).UnixMilli(), line)
+		}
+		return &services.BuildkiteJob{ID: id, Started: noon, Finished: noon.Add(time.Minute), Gone: gone, Stored: gone == 0, Log: log.String()}
+	}
+	retried := job("0190-retried", http.StatusGone)
+	retried.Retried = true
+	b := &services.Buildkite{
+		Hosts: services.Hosts{Token: servicesToken}, Org: "acme",
+		Clusters: []services.BuildkiteCluster{{ID: "0190-c", Name: "Main", Secrets: []string{"PYPI_TOKEN"}}},
+		Builds: []*services.BuildkiteBuild{{
+			Pipeline: "api", Number: 27, Created: noon, Finished: noon.Add(time.Hour), Env: map[string]string{"DEPLOY_TOKEN": "s3cr3t"},
+			Jobs: []*services.BuildkiteJob{retried, job("0190-bad", 0, "Successfully installed litellm-1.107.0"), job("0190-good", 0, "$ pip install idna", "Successfully installed idna-3.10")},
+		}},
+	}
+	b.Start()
+	ts.Defer(b.Close)
+	ts.Defer(func() { strangers(ts, &b.Hosts, servicesToken) })
+	ts.Setenv("API", b.API.URL)
+	ts.Setenv("BUILDKITE_API_TOKEN", servicesToken)
+}

@@ -1,0 +1,356 @@
+package buildkite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pulltrail/ingest"
+	"pulltrail/ingest/collect"
+	"pulltrail/testdata/services"
+	"pulltrail/timeline"
+)
+
+const token = "bkua_EXAMPLEexample0123456"
+
+var (
+	begin = time.Date(2026, 10, 21, 11, 39, 0, 0, time.UTC)
+	end   = time.Date(2026, 10, 21, 14, 20, 0, 0, time.UTC)
+)
+
+// world is a stand-in with a case beside it, and a clock that waits in no time.
+type world struct {
+	t    *testing.T
+	b    *services.Buildkite
+	db   *timeline.DB
+	now  time.Time
+	said []string
+}
+
+func newWorld(t *testing.T, b *services.Buildkite) *world {
+	t.Helper()
+	w := &world{t: t, b: b, now: end.Add(time.Hour)}
+	b.Token, b.Org = token, "acme"
+	b.Now = func() time.Time { return w.now }
+	b.Start()
+	t.Cleanup(b.Close)
+	var err error
+	if w.db, err = timeline.Create(filepath.Join(t.TempDir(), "case")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.db.Close() })
+	return w
+}
+
+// session begins a collection.
+func (w *world) session(with string, opt Options) *collect.Session {
+	w.t.Helper()
+	file := filepath.Join(w.t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(with), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	o := Connect(w.b.API.URL)
+	var err error
+	if o.Token, err = Tokens(file).Find(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	o.Target, o.Command, o.Program = opt.Target(w.b.API.URL), "pulltrail collect buildkite", "test"
+	o.Window = timeline.Span{From: begin.UnixNano(), To: end.UnixNano()}
+	o.Parallel = 1
+	o.Say = func(text string) { w.said = append(w.said, text) }
+	o.Now = func() time.Time { return w.now }
+	o.Sleep = func(ctx context.Context, until time.Time) error {
+		if until.After(w.now) {
+			w.now = until
+		}
+		return ctx.Err()
+	}
+	s, err := collect.Begin(w.db, o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// collect does a collection and reads it.
+func (w *world) collect(with string, words ...string) (collect.Stats, ingest.Result, error) {
+	w.t.Helper()
+	var opt Options
+	for _, word := range words {
+		if err := opt.Parse(word); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	s := w.session(with, opt)
+	if err := s.Finish(Collect(context.Background(), s, opt)); err != nil {
+		return s.Stats(), ingest.Result{}, err
+	}
+	res, err := ingest.Collected(context.Background(), w.db, ingest.Options{Parser: "test", Command: "test"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s.Stats(), res, nil
+}
+
+func (w *world) dump() string {
+	w.t.Helper()
+	var b strings.Builder
+	if err := w.db.Dump(&b); err != nil {
+		w.t.Fatal(err)
+	}
+	return b.String()
+}
+
+// secrets fails when a host saw what is not for it, or the case holds a value.
+func (w *world) secrets() (api, store int) {
+	w.t.Helper()
+	requests := w.b.Requests()
+	for _, where := range services.Secrets(requests, token) {
+		w.t.Errorf("the token was seen: %s", where)
+	}
+	for _, seen := range requests {
+		if seen.Host == "store" {
+			store++
+		} else {
+			api++
+		}
+	}
+	ledger, err := w.db.Ledger()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	text := w.dump() + fmt.Sprint(ledger)
+	for _, r := range ledger {
+		if r.Reply != timeline.Obtained {
+			continue
+		}
+		in, err := w.db.OpenKept(r.SHA256)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		data, err := io.ReadAll(in)
+		in.Close()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		text += string(data)
+	}
+	if strings.Contains(text, "s3cr3t") || strings.Contains(text, token) {
+		w.t.Errorf("a secret is in the case:\n%s", text)
+	}
+	return api, store
+}
+
+// reasons are the expectations with a reason, by the end of their subject.
+func (w *world) reasons() map[string]string {
+	w.t.Helper()
+	all, err := w.db.Expectations()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, x := range all {
+		if x.Reason != "" {
+			got[x.Subject.ID[strings.LastIndexByte(x.Subject.ID, '/')+1:]] = x.Reason
+		}
+	}
+	return got
+}
+
+// log is what a job printed.
+func log(at time.Time, line string) string {
+	var b strings.Builder
+	for i, text := range []string{"~~~ Running commands", "$ pip install -r requirements.txt", line} {
+		fmt.Fprintf(&b, "\x1b_bk;t=%d\x07%s\r\n", at.Add(time.Duration(i)*time.Second).UnixMilli(), text)
+	}
+	return b.String()
+}
+
+func ran(id string, at time.Time, line string) *services.BuildkiteJob {
+	return &services.BuildkiteJob{ID: id, Started: at, Finished: at.Add(time.Minute), Log: log(at, line)}
+}
+
+// small has a build of each kind.
+func small() *services.Buildkite {
+	in := begin.Add(time.Hour)
+	stored := ran("j3", in, "Successfully installed litellm-1.107.0")
+	stored.Stored = true
+	retried := ran("j2", in, "Successfully installed certifi-2026.1.1")
+	retried.Retried = true
+	running := &services.BuildkiteJob{ID: "j5", Started: in, Log: log(in, "Successfully installed urllib3-2.5.0")}
+	return &services.Buildkite{
+		Clusters: []services.BuildkiteCluster{{ID: "c1", Name: "Main", Secrets: []string{"NPM_TOKEN"}}, {ID: "c2", Name: "Hidden", Gone: http.StatusForbidden}},
+		Builds: []*services.BuildkiteBuild{
+			{Pipeline: "api", Number: 9, Created: end.Add(time.Hour), Finished: end.Add(2 * time.Hour), Jobs: []*services.BuildkiteJob{ran("late", end.Add(time.Hour), "Successfully installed late-1.0")}},
+			{Pipeline: "api", Number: 8, Created: in, Finished: in.Add(time.Hour), Env: map[string]string{"PYPI_TOKEN": "s3cr3t-value", "LOG_LEVEL": "s3cr3t"}, Jobs: []*services.BuildkiteJob{
+				retried, stored, {ID: "w1", Type: "waiter"}, {ID: "broken"},
+			}},
+			{Pipeline: "web", Number: 3, Created: in, Jobs: []*services.BuildkiteJob{running}}, // it goes on
+			// It began long before the window.
+			{Pipeline: "api", Number: 7, Created: begin.Add(-50 * 24 * time.Hour), Finished: in, Jobs: []*services.BuildkiteJob{ran("j1", begin.Add(-time.Minute/2), "Successfully installed idna-3.10")}},
+			{Pipeline: "api", Number: 6, Created: begin.Add(-3 * time.Hour), Finished: begin.Add(-2 * time.Hour), Jobs: []*services.BuildkiteJob{ran("early", begin.Add(-3*time.Hour), "Successfully installed early-1.0")}},
+		},
+	}
+}
+
+func TestCollect(t *testing.T) {
+	w := newWorld(t, small())
+	stats, res, err := w.collect(token, "acme")
+	if err != nil || stats.Gaps != 0 || !res.Complete() {
+		t.Fatalf("%v, %+v, %+v", err, stats, res)
+	}
+	// Builds that ended and those that go on; clusters and the secrets of both;
+	// four logs, one of them from the store.
+	if api, store := w.secrets(); api != 2+3+4 || store != 1 {
+		t.Errorf("%d calls, %d downloads, want 9 and 1", api, store)
+	}
+	dump := w.dump()
+	for _, want := range []string{
+		"install job:buildkite:acme/api/builds/8/jobs/j3 pkg:pypi/litellm@1.107.0", "install job:buildkite:acme/api/builds/7/jobs/j1 pkg:pypi/idna@3.10",
+		"install job:buildkite:acme/web/builds/3/jobs/j5 pkg:pypi/urllib3@2.5.0", "covers job:buildkite:acme/api/builds/8/jobs/j2",
+		"NPM_TOKEN part=cluster%20Main store=buildkite:acme", "hold job:buildkite:acme/api/builds/8/jobs/j2 secret:PYPI_TOKEN",
+	} {
+		if !strings.Contains(dump, want) {
+			t.Errorf("no %q in\n%s", want, dump)
+		}
+	}
+	for _, not := range []string{"late", "early", "LOG_LEVEL", "covers job:buildkite:acme/web/builds/3"} {
+		if strings.Contains(dump, not) {
+			t.Errorf("%q in\n%s", not, dump)
+		}
+	}
+	if said := strings.Join(w.said, "\n"); !strings.Contains(said, "1 jobs had not ended") || !strings.Contains(said, "1 lists of secrets") {
+		t.Errorf("said %q", said)
+	}
+	// Again, only lists are asked for, and the log that goes on.
+	if stats, _, err = w.collect(token, "acme"); err != nil || stats.Calls != 2+3+1 || stats.Downloads != 0 {
+		t.Errorf("again: %v, %+v", err, stats)
+	}
+}
+
+// TestFaults collects from a service at its worst: everything fails once, in
+// turn in each of these ways, and comes whole in the end.
+func TestFaults(t *testing.T) {
+	w := newWorld(t, small())
+	faults := []services.Fault{
+		{Status: http.StatusBadGateway, Body: "<html>502</html>"},
+		{Status: http.StatusTooManyRequests, Header: http.Header{"Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {"17"}}},
+		{Slow: true},
+		{Cut: true},
+		{Status: http.StatusServiceUnavailable},
+	}
+	k := 0
+	w.b.Fault = func(_ string, _ *http.Request, n int) services.Fault {
+		if n > 1 {
+			return services.Fault{}
+		}
+		k++
+		return faults[k%len(faults)]
+	}
+	stats, res, err := w.collect(token, "acme")
+	w.secrets()
+	if err != nil || stats.Gaps != 0 || !res.Complete() || len(res.Files) != 2+1+4 {
+		t.Errorf("%v: %+v, %d sources", err, stats, len(res.Files))
+	}
+	said := strings.Join(w.said, "\n")
+	for _, want := range []string{"HTTP 502", "HTTP 503: asking again in", "HTTP 429: waiting until", "unexpected EOF: asking again"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("nobody was told %q:\n%s", want, said)
+		}
+	}
+}
+
+// TestLimit checks that a limit that is told in seconds from now is never run
+// against.
+func TestLimit(t *testing.T) {
+	b := small()
+	b.Limit = 4
+	w := newWorld(t, b)
+	before := w.now
+	if stats, _, err := w.collect(token, "acme"); err != nil || stats.Gaps != 0 || stats.Calls != 9 || stats.Limit != 4 {
+		t.Errorf("%v: got %+v, want 9 calls", err, stats)
+	}
+	if waited := w.now.Sub(before); waited < 2*time.Minute || waited > 3*time.Minute || !strings.Contains(strings.Join(w.said, "\n"), "0 of 4 calls left: waiting until") {
+		t.Errorf("it waited %s and said %q", waited, w.said)
+	}
+}
+
+// TestRefused checks that each refusal is a gap of its own kind and subject, and
+// takes a pipeline alone.
+func TestRefused(t *testing.T) {
+	b := small()
+	jobs := b.Builds[1].Jobs
+	jobs[0].Gone, jobs[1].Gone, b.Builds[3].Jobs[0].Gone = http.StatusForbidden, http.StatusNotFound, http.StatusGone
+	w := newWorld(t, b)
+	stats, _, err := w.collect(token, "acme/api", "acme/none")
+	if err != nil || stats.Gaps != 5 {
+		t.Errorf("%v, %+v: want 3 logs and two lists of a pipeline not had", err, stats)
+	}
+	w.secrets()
+	got := w.reasons()
+	for id, want := range map[string]string{"j2": "denied", "j3": "absent", "j1": "expired"} {
+		if got[id] != want {
+			t.Errorf("job %s: got %q, want %s", id, got[id], want)
+		}
+	}
+	if dump := w.dump(); strings.Contains(dump, "acme/web") {
+		t.Errorf("another pipeline in\n%s", dump)
+	}
+	if _, _, err := w.collect("wrong", "acme"); !errors.Is(err, collect.ErrToken) {
+		t.Errorf("wrong token: %v", err)
+	}
+}
+
+// TestRedirect checks that a log that leads to http elsewhere is not followed,
+// and that an empty one is no evidence that the job did nothing.
+func TestRedirect(t *testing.T) {
+	b := small()
+	b.Builds[1].Jobs[0].Log = ""
+	w := newWorld(t, b)
+	w.b.Fault = func(_ string, r *http.Request, _ int) services.Fault {
+		if strings.HasSuffix(r.URL.Path, "/jobs/j3/log") {
+			return services.Fault{Status: http.StatusFound, Header: http.Header{"Location": {"http://logs.acme.example/x"}}}
+		}
+		return services.Fault{}
+	}
+	stats, res, err := w.collect(token, "acme")
+	if err != nil || stats.Gaps != 1 || res.Complete() || w.reasons()["j3"] != "failed" {
+		t.Errorf("%v, %+v, %v", err, stats, w.reasons())
+	}
+	if dump := w.dump(); strings.Contains(dump, "covers job:buildkite:acme/api/builds/8/jobs/j2") {
+		t.Errorf("an empty log covers its job:\n%s", dump)
+	}
+}
+
+// TestDeep lists more builds than one query may give.
+func TestDeep(t *testing.T) {
+	b := &services.Buildkite{}
+	for k := range 1234 {
+		at := end.Add(-time.Duration(k) * time.Second)
+		b.Builds = append(b.Builds, &services.BuildkiteBuild{Pipeline: "api", Number: 2000 - k, Created: at, Finished: at.Add(2 * time.Hour)})
+	}
+	w := newWorld(t, b)
+	opt := Options{Organizations: []string{"acme"}}
+	plan, err := DryRun(context.Background(), w.session(token, opt), opt)
+	if err != nil || plan.Builds != 1234 {
+		t.Errorf("%v, %+v: want 1234 builds", err, plan)
+	}
+	if api, _ := w.secrets(); api != 10+3+1+1 { // the last build of the first query comes again
+		t.Errorf("%d calls, want 15", api)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for word, ok := range map[string]bool{"acme": true, "acme/web-2": true, "": false, "acme/../x": false, "/acme": false, "acme?x": false, "acme/": false, "..": false, "a/b/c": false} {
+		if err := new(Options).Parse(word); (err == nil) != ok {
+			t.Errorf("%q: %v", word, err)
+		}
+	}
+}
