@@ -50,3 +50,33 @@ func startBuildkite(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("API", b.API.URL)
 	ts.Setenv("BUILDKITE_API_TOKEN", servicesToken)
 }
+
+// startCircleCI starts a stand-in for CircleCI and puts its address into $API and
+// a token into $CIRCLE_TOKEN, until the story ends.
+func startCircleCI(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: circleci")
+	}
+	job := func(number int64, gone int, command string, lines ...string) *services.CircleJob {
+		return &services.CircleJob{Number: number, Started: noon, Stopped: noon.Add(time.Minute), Steps: []services.CircleStep{
+			{Name: "Checkout", Command: "true"}, {Name: "Install", Command: command, Lines: lines, Gone: gone},
+		}}
+	}
+	c := &services.CircleCI{
+		Hosts: services.Hosts{Token: servicesToken}, Org: "gh/acme",
+		Contexts:  []services.CircleContext{{ID: "c1", Name: "publish", Variables: []string{"PYPI_TOKEN"}}},
+		Variables: map[string][]string{"gh/acme/api": {"DATABASE_URL"}},
+		Pipelines: []*services.CirclePipeline{{ID: "p1", Project: "gh/acme/api", Created: noon, Workflows: []*services.CircleWorkflow{
+			{ID: "w1", Created: noon, Stopped: noon.Add(time.Hour), Jobs: []*services.CircleJob{
+				job(812, 0, "pip install litellm", "Successfully installed litellm-1.107.0"),
+				job(813, http.StatusGone, "pip install idna", "gone"),
+				job(814, 0, "pip install idna", "Successfully installed idna-3.10"),
+			}},
+		}}},
+	}
+	c.Start()
+	ts.Defer(c.Close)
+	ts.Defer(func() { strangers(ts, &c.Hosts, servicesToken) })
+	ts.Setenv("API", c.API.URL+"/api")
+	ts.Setenv("CIRCLE_TOKEN", servicesToken)
+}

@@ -53,6 +53,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"github":    startGitHub,
 		"gitlab":    startGitLab,
 		"buildkite": startBuildkite,
+		"circleci":  startCircleCI,
 		"registry":  startRegistry,
 		"hostile":   hostile,
 		"harmless":  harmless,

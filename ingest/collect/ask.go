@@ -158,7 +158,7 @@ func (s *Session) settle(ctx context.Context, url string, want Want, try trial) 
 	if want.Version == "" {
 		want.Version = s.version()
 	}
-	if s.db != nil {
+	if s.db != nil && !want.Again {
 		old, ok, err := s.db.Asked(url)
 		if err != nil {
 			return nil, err

@@ -21,6 +21,7 @@ type Want struct {
 	// that grows; Lasting never changes.
 	Version string
 
+	Again   bool             // asked for once more, whatever the ledger has: what is not kept of the answer is needed
 	Name    string           // what the answer would be called as a file
 	Claim   timeline.Subject // whose evidence it is, where it does not say
 	About   timeline.Subject // whose evidence is missing when it is refused; zero: that of Claim
