@@ -76,6 +76,25 @@ func (s *lines) read(l *evidence.Line) (tooLong bool, err error) {
 	return false, nil
 }
 
+// pass offers the whole lines that are in the buffer to over, which tells how
+// many of them it passed over and how long they are with their ends. Lines that
+// read would change are not offered, nor what comes behind them.
+func (s *lines) pass(over func(block []byte) (lines, size int64)) {
+	if s.at == s.end || len(s.buf) > window { // with room for lines that are too long
+		return
+	}
+	if s.cr < s.end {
+		s.cr = s.find(s.cr, s.at, '\r')
+	}
+	if s.escape < s.end {
+		s.escape = s.find(s.escape, s.at, 0x1b)
+	}
+	n, size := over(s.buf[s.at:min(s.cr, s.escape, s.end)])
+	s.no += n
+	s.next += size
+	s.at += int(size)
+}
+
 // find returns where the next c at or behind from stands, the end when there is
 // none; known is what it returned before.
 func (s *lines) find(known, from int, c byte) int {

@@ -366,7 +366,8 @@ func (s *source) feed(l *log, d *decoded, from *metered) error {
 	defer in.close()
 	var line evidence.Line
 	half := false
-	for {
+	for n := 1; ; n++ {
+		in.pass(r.Pass)
 		tooLong, err := in.read(&line)
 		if err != nil && errors.Is(err, io.EOF) {
 			break
@@ -387,7 +388,7 @@ func (s *source) feed(l *log, d *decoded, from *metered) error {
 			continue
 		}
 		r.Line(&line)
-		if in.no&0xfff == 0 && (s.ctx.Err() != nil || r.Err() != nil) {
+		if n&0xff == 0 && (s.ctx.Err() != nil || r.Err() != nil) {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 
 	"pulltrail/timeline"
@@ -42,17 +43,31 @@ func (p *probe) fits(text []byte, s *Stream) bool {
 
 // start is a word that lines of a tool start with.
 type start struct {
-	rest  []byte // of the word, behind its first two bytes
-	looks func(text []byte) bool
-	tool  int
+	rest       []byte // of the word, behind its first two bytes
+	word, mask uint64 // as much of it as a number holds
+	looks      func(text []byte) bool
+	tool       int
+}
+
+func newStart(word string, looks func(text []byte) bool, tool int) start {
+	c := start{rest: []byte(word[2:]), looks: looks, tool: tool}
+	for i, b := range c.rest[:min(len(c.rest), 8)] {
+		c.word |= uint64(b) << (8 * i)
+		c.mask |= 0xff << (8 * i)
+	}
+	return c
 }
 
 // fits reports whether a tool may want a line of s.
 func (c *start) fits(text []byte, s *Stream) bool {
-	if len(c.rest) > 0 && (len(text) == 2 || text[2] != c.rest[0] || !bytes.HasPrefix(text[2:], c.rest)) {
+	if len(text) >= 2+8 {
+		if binary.LittleEndian.Uint64(text[2:])&c.mask != c.word || len(c.rest) > 8 && !bytes.HasPrefix(text[2+8:], c.rest[8:]) {
+			return false
+		}
+	} else if !bytes.HasPrefix(text[2:], c.rest) {
 		return false
 	}
-	return c.looks == nil || s.parsers != nil && s.parsers[c.tool] != nil || c.looks(text)
+	return c.looks == nil || s.took.has(c.tool) || c.looks(text)
 }
 
 // NewMachine makes the frames and tools among the formats ready.
@@ -74,7 +89,7 @@ func NewMachine(formats []Format) *Machine {
 					m.starts = append(m.starts, nil)
 				}
 				at := &m.starts[m.words[key]]
-				*at = append(*at, start{[]byte(w[2:]), f.Looks, len(m.tools)})
+				*at = append(*at, newStart(w, f.Looks, len(m.tools)))
 			}
 			m.records.add(&f, len(m.tools))
 			if f.Commands {
@@ -100,6 +115,7 @@ type Reading struct {
 	peelers []Peeler
 	skimmer Skimmer // the frame that claimed the source, if it is one
 	root    *Stream
+	passed  Line // the last one that was passed over
 }
 
 // maxDepth bounds how many frames stand around a tool.
@@ -347,6 +363,7 @@ func (r *Reading) ask(i int, l *Line, s *Stream) bool {
 	case Miss:
 		return false
 	}
+	s.took.add(i)
 	r.marks++
 	return true
 }

@@ -61,6 +61,13 @@ type Skimmer interface {
 	// changed then, and the line goes to Peel. s is the root of the source, which
 	// the frame claimed.
 	Skim(l *Line, s *Stream) *Stream
+
+	// Skims returns the stream that the lines of s are in which Skim takes, nil
+	// when they have to come one by one.
+	Skims(s *Stream) *Stream
+	// Rest is what Skim would leave of a line; ok is false when it would not take
+	// it. Nothing changes: of many lines that are passed over, Skim sees the last.
+	Rest(line []byte) (text []byte, ok bool)
 }
 
 // Result is what a tool says of a line.
@@ -113,7 +120,7 @@ type Format struct {
 	// Looks is a cheap test of a line that starts with one of First or Starts; it
 	// gets a tool's line from its first word on. Without it the frame does not
 	// know the line (but see Out.Watch), and neither does the tool while it has
-	// seen no line of the stream. nil: there is none.
+	// taken no line of the stream (but see Out.Heed). nil: there is none.
 	Looks func(text []byte) bool
 	// Common tells that the frame's layer is written by programs of all kinds
 	// (a time): lines are understood only when something inside is.

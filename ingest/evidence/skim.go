@@ -1,5 +1,7 @@
 package evidence
 
+import "bytes"
+
 // skim passes over a line that no frame and no tool wants; it reports whether
 // the line is done. Nine lines in ten end here.
 func (r *Reading) skim(l *Line) bool {
@@ -23,10 +25,60 @@ func (r *Reading) skim(l *Line) bool {
 	return true
 }
 
+// Pass passes over the lines at the beginning of a block that no frame and no
+// tool wants, and returns how many they are and how long, with their ends. The
+// block holds no escape sequence and no carriage return; a line that begins with
+// a byte order mark is left to be read.
+func (r *Reading) Pass(block []byte) (lines, size int64) {
+	s := r.root
+	if s.next != 0 || r.stands != nil || r.skimmer == nil && r.claimed > 0 {
+		return 0, 0
+	}
+	if r.skimmer != nil {
+		if s = r.skimmer.Skims(s); s == nil {
+			return 0, 0
+		}
+	}
+	if s.next|s.more != 0 || s.listen != (toolSet{}) {
+		return 0, 0
+	}
+	var last []byte
+	rest := block
+	for {
+		n := bytes.IndexByte(rest, '\n')
+		if n < 0 {
+			break
+		}
+		text := rest[:n]
+		if r.skimmer != nil {
+			var ok bool
+			if text, ok = r.skimmer.Rest(text); !ok {
+				break
+			}
+		} else if n > 0 && text[0] == 0xef {
+			break
+		}
+		if r.machine.wanted(text, s) {
+			break
+		}
+		last, rest = rest[:n], rest[n+1:]
+		lines++
+	}
+	if r.skimmer != nil && lines > 0 {
+		r.passed.Text = last
+		r.skimmer.Skim(&r.passed, r.root)
+		r.marks += lines
+	}
+	return lines, int64(len(block) - len(rest))
+}
+
 // wanted reports whether a frame or tool may know a line of s by its beginning.
 func (m *Machine) wanted(text []byte, s *Stream) bool {
 	if len(text) == 0 {
 		return false
+	}
+	if text[0] == '{' {
+		return true
 	}
 	probes := m.first[text[0]]
 	for i := range probes {

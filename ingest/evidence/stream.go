@@ -33,6 +33,7 @@ type Stream struct {
 	watch    uint64   // bits of the frames that are asked about all lines that start as theirs
 	next     int      // 1 + index of the frame that asked for the next line
 	listen   toolSet  // the tools that are asked about lines of any start
+	took     toolSet  // the tools that are asked about all lines that start with their words
 	commands []*Op
 	asked    int64 // number of the last command that was echoed
 	years    *yearOrder
@@ -58,6 +59,11 @@ func (o *Out) Listen() { o.stream.listen.add(o.at) }
 
 // Deafen ends Listen.
 func (o *Out) Deafen() { o.stream.listen.drop(o.at) }
+
+// Heed says that the tool at work wants to see lines of the current stream that
+// start with its words also if they do not look like its own, though it has
+// taken none.
+func (o *Out) Heed() { o.stream.took.add(o.at) }
 
 // SetPrints says whether the command whose output follows in the current
 // stream only prints what stands in files (cat, git diff).
@@ -152,7 +158,7 @@ func (s *Stream) end(o *Out, how timeline.OpState) {
 		}
 	}
 	clear(s.parsers)
-	s.more, s.listen, s.prints = 0, toolSet{}, false
+	s.more, s.listen, s.took, s.prints = 0, toolSet{}, toolSet{}, false
 	for _, op := range s.commands {
 		o.finish(op, how)
 	}

@@ -20,8 +20,7 @@ var Azure = evidence.Format{
 	Claim: func(h *evidence.Head) bool {
 		return githubStamp(bytes.TrimPrefix(h.Bytes, bom)[:min(len(bytes.TrimPrefix(h.Bytes, bom)), stampLen)]) && bytes.Contains(h.Bytes, []byte("Z ##[section]Starting:"))
 	},
-	First: "2",
-	New:   func() evidence.Peeler { return &azure{} },
+	New: func() evidence.Peeler { return &azure{} },
 }
 
 // azure knows whether the lines are those of a script that is shown.

@@ -132,10 +132,16 @@ func (d *dockerJSON) End(o *evidence.Out) {
 // firstKey reports whether the first name in a JSON object is one of some: the
 // frames that know all names of their objects look no further at others.
 func firstKey(object []byte, names ...string) bool {
-	f := evidence.JSONFields(object)
-	f.Next()
+	key := bytes.TrimLeft(object[1:], " \t\r\n")
+	if len(key) == 0 || key[0] != '"' {
+		return false
+	}
+	key = key[1:]
+	if key = key[:max(bytes.IndexByte(key, '"'), 0)]; len(key) == 0 {
+		return false
+	}
 	for _, n := range names {
-		if string(f.Key) == n {
+		if string(key) == n {
 			return true
 		}
 	}

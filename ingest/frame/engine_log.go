@@ -91,6 +91,7 @@ var VLLMLog = evidence.Format{
 	Doc:    "https://docs.vllm.ai/en/latest/usage/troubleshooting.html",
 	Sample: "written by hand after lines in public reports",
 	First:  "IWED(",
+	Looks:  looksVLLM,
 	Common: true,
 	Cuts:   true,
 	Texts:  true,
@@ -98,6 +99,16 @@ var VLLMLog = evidence.Format{
 }
 
 type vllmLog struct{}
+
+// looksVLLM wants a level in front of a digit, or a process.
+func looksVLLM(text []byte) bool {
+	if text[0] == '(' {
+		return bytes.Contains(text, []byte("pid="))
+	}
+	const longest = len("WARNING ")
+	i := bytes.IndexByte(text[:min(len(text), longest)], ' ')
+	return i > 0 && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9' && vllmLevel(text[:i])
+}
 
 // Peel takes the process, level, time and place in the code off:
 //

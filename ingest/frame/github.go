@@ -4,6 +4,7 @@ package frame
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
@@ -40,12 +41,10 @@ func githubStamp(t []byte) bool {
 		len(t) > stampLen && t[stampLen] != ' ' {
 		return false
 	}
-	for _, c := range t[20:27] {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
+	// The seven digits at once: all have the upper half 3, and stay so with 6 added.
+	const upper, six, zeros = 0x00f0f0f0f0f0f0f0, 0x0006060606060606, 0x0030303030303030
+	digits := binary.LittleEndian.Uint64(t[20:28]) &^ (0xff << 56)
+	return digits&upper == zeros && (digits+six)&upper == zeros
 }
 
 // claimGitHub wants the stamp on the first line, and no mark of Azure DevOps,
@@ -132,6 +131,34 @@ func (g *github) Skim(l *evidence.Line, s *evidence.Stream) *evidence.Stream {
 	}
 	j.take(l, l.Text)
 	return j.text
+}
+
+// Skims returns the stream of the job at work.
+func (g *github) Skims(s *evidence.Stream) *evidence.Stream {
+	j := g.job
+	if g.columns || g.at != s || j == nil || !j.timed || j.header != outside || j.service.at != nowhere {
+		return nil
+	}
+	return j.text
+}
+
+// Rest is what stands behind the stamp of a line that is none of the runner's
+// own.
+func (g *github) Rest(line []byte) (text []byte, ok bool) {
+	if !githubStamp(line) {
+		return nil, false
+	}
+	text = line[stampLen:]
+	if len(text) < 3 {
+		return text[min(len(text), 1):], true
+	}
+	switch text[1] {
+	case '#', '[', 'C', 'P', 'D', 'S', 'R', 'M', 'A', 'H', 'J':
+		if g.job.own(text) {
+			return nil, false
+		}
+	}
+	return text[1:], true
 }
 
 // take takes the stamp off that text, the rest of a line, begins with.

@@ -17,6 +17,7 @@ var GrafanaExport = evidence.Format{
 	Doc:    "https://grafana.com/docs/grafana/latest/explore/logs-integration/",
 	Sample: "written by hand after exports in public reports",
 	First:  "1",
+	Looks:  func(text []byte) bool { return len(text) > epochDigits && text[epochDigits] == '\t' },
 	Common: true,
 	Cuts:   true,
 	New:    func() evidence.Peeler { return grafanaExport{} },

@@ -23,7 +23,10 @@ var JournalJSON = evidence.Format{
 		return len(head) > 0 && head[0] == '{' && bytes.Contains(head, []byte(journalKey))
 	},
 	First: "{\x1ed",
-	New:   func() evidence.Peeler { return &journal{images: map[string]bool{}} },
+	Looks: func(text []byte) bool {
+		return text[0] == '{' && bytes.Contains(text, []byte(journalKey)) || text[0] == 0x1e || bytes.HasPrefix(text, []byte("data: {"))
+	},
+	New: func() evidence.Peeler { return &journal{images: map[string]bool{}} },
 }
 
 // journalKey is the field that every entry has.

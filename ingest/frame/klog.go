@@ -20,6 +20,7 @@ var Klog = evidence.Format{
 	Doc:    "https://kubernetes.io/docs/concepts/cluster-administration/system-logs/",
 	Sample: "written by hand after the documentation",
 	First:  "IWEF",
+	Looks:  func(text []byte) bool { return len(text) > 21 && text[5] == ' ' && text[8] == ':' },
 	Common: true,
 	Cuts:   true,
 	New:    func() evidence.Peeler { return klog{} },

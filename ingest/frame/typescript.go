@@ -18,7 +18,6 @@ var Typescript = evidence.Format{
 	Doc:    "https://man7.org/linux/man-pages/man1/script.1.html",
 	Sample: "util-linux 2.38 run for this project",
 	Claim:  func(h *evidence.Head) bool { return bytes.HasPrefix(h.Bytes, scriptBegan) },
-	First:  "S",
 	New:    func() evidence.Peeler { return &typescript{} },
 }
 

@@ -45,17 +45,26 @@ func accessStarts() []string {
 	return starts
 }
 
-// looksAccess wants the identity that nobody gives, "-", in front of the user:
-// the first column, or the second or third. The other forms have starts of their
-// own.
+// maxColumns is longer than what stands before the date of an access line.
+const maxColumns = 512
+
+// looksAccess wants a date in brackets, and the identity that nobody gives, "-",
+// in front of the user: the first column, or the second or third. The other forms
+// have starts of their own.
 func looksAccess(text []byte) bool {
 	switch text[0] {
-	case '[', '{', 'I', 'W', 'E', 'D':
+	case '{', 'I', 'W', 'E', 'D':
+		return looksLogrus(text)
+	case '[':
 		return true
 	case 't':
 		if bytes.HasPrefix(text, []byte(`time="`)) {
 			return true
 		}
+	}
+	open := bytes.IndexByte(text[:min(len(text), maxColumns)], '[')
+	if open < 0 || open+1 == len(text) || text[open+1] < '0' || text[open+1] > '9' {
+		return false
 	}
 	rest := text
 	for range 3 {
@@ -128,7 +137,7 @@ func (r *request) combined(text []byte) bool {
 	open := 0
 	if text[0] != '[' {
 		// The column before the user is an identity that nobody asks for.
-		if open = bytes.IndexByte(text[:min(len(text), 512)], '['); open < 0 || !bytes.Contains(text[:open], []byte("- ")) {
+		if open = bytes.IndexByte(text[:min(len(text), maxColumns)], '['); open < 0 || !bytes.Contains(text[:open], []byte("- ")) {
 			return false
 		}
 		if !r.who(text[:open]) {
@@ -307,6 +316,11 @@ func serves(path []byte) bool {
 func (a *access) End(_ timeline.OpState, o *evidence.Out) {
 	a.files.settle(o)
 	a.manifests.settle(o)
+}
+
+// looksLogrus wants a name that only lines of distribution have.
+func looksLogrus(text []byte) bool {
+	return bytes.Contains(text, []byte("http.request.uri")) || bytes.Contains(text, []byte("instance.id"))
 }
 
 // logrusLine reads what distribution writes of a request:

@@ -20,6 +20,7 @@ var HAProxy = evidence.Format{
 	Doc:    "https://docs.haproxy.org/2.8/configuration.html#8.2.3",
 	Sample: "HAProxy 2.6 run for this project",
 	Starts: haproxyStarts(),
+	Looks:  looksHAProxy,
 	Tool:   func() evidence.Parser { return &haproxy{} },
 }
 
@@ -35,6 +36,15 @@ func haproxyStarts() []string {
 	return starts
 }
 
+// looksHAProxy wants a date in brackets as the second column.
+func looksHAProxy(text []byte) bool {
+	i := bytes.IndexByte(text[:min(len(text), maxClient+1)], ' ')
+	return i > 0 && i+1 < len(text) && text[i+1] == '['
+}
+
+// maxClient is longer than an address with a port.
+const maxClient = 64
+
 type haproxy struct{ access }
 
 // Line reads one line: client, time, frontend, backend and server, timers,
@@ -44,7 +54,7 @@ type haproxy struct{ access }
 func (h *haproxy) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := bytes.TrimLeft(l.Text, " \t")
 	client, rest, ok := bytes.Cut(text[:min(len(text), maxCommand)], []byte(" ["))
-	if !ok || len(client) > 64 || bytes.IndexByte(client, ' ') >= 0 || bytes.LastIndexByte(client, ':') < 1 {
+	if !ok || len(client) > maxClient || bytes.IndexByte(client, ' ') >= 0 || bytes.LastIndexByte(client, ':') < 1 {
 		return evidence.Miss
 	}
 	date, rest, ok := bytes.Cut(rest, []byte("] "))

@@ -30,9 +30,15 @@ var Pip = evidence.Format{
 	Tool:  func() evidence.Parser { return &pip{} },
 }
 
-// looksPip knows that the names of files have a dash and a dot.
+// looksPip knows that the names of files have a dash and a dot, and tells what is
+// asked for from prose.
 func looksPip(text []byte) bool {
-	if text[0] != 'D' {
+	switch text[0] {
+	case 'D':
+	case 'C':
+		asked, ok := bytes.CutPrefix(text, []byte("Collecting "))
+		return !ok || !prose(asked)
+	default:
 		return true
 	}
 	file := text[len("Downloading "):]
@@ -95,6 +101,9 @@ func (p *pip) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	p.gem = false
 	switch string(word) {
 	case "Collecting":
+		if prose(rest) {
+			return evidence.Miss
+		}
 		return p.collecting(string(rest), indent, o)
 	case "Downloading":
 		return p.download(timeline.Download, rest, o)
@@ -133,6 +142,7 @@ func (p *pip) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return p.failed(text, o)
 	case "Fetching", "Fetching:":
 		p.gem = bytes.HasSuffix(word, []byte(":")) || bytes.HasSuffix(text, []byte(".gem"))
+		o.Heed()
 		return evidence.Miss
 	}
 	return p.conflict(text, o)

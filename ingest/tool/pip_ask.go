@@ -17,6 +17,26 @@ type heldAsk struct {
 	indent int
 }
 
+// prose reports whether what stands behind "Collecting" goes on as a sentence: a
+// word that is no file and no address, and another one that does not say from
+// where.
+//
+//	Collecting coverage data for 445 shards
+func prose(text []byte) bool {
+	n := bytes.IndexByte(text, ' ')
+	if n <= 0 || n+1 == len(text) {
+		return false
+	}
+	for _, c := range text[:n] {
+		if !letter(c) && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return letter(text[n+1]) && !bytes.HasPrefix(text[n:], []byte(" from "))
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
 // collecting reads a question: the range in Ref, no version unless it is a pin.
 //
 //	Collecting litellm>=1.100 (from -r requirements.txt (line 1))

@@ -21,6 +21,7 @@ var Squid = evidence.Format{
 	Doc:    "https://wiki.squid-cache.org/Features/LogFormat",
 	Sample: "written by hand after the documentation",
 	Starts: []string{"10", "11", "12", "13", "14", "15", "16", "17", "18", "19"},
+	Looks:  func(text []byte) bool { return len(text) >= 30 && text[10] == '.' && text[14] == ' ' },
 	Tool:   func() evidence.Parser { return &squid{} },
 }
 

@@ -107,6 +107,9 @@ func (u *uv) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	case "Added", "Updated", "Removed":
 		return u.locked(string(word), string(rest), o)
 	case "Downloading", "Downloaded":
+		if name, size, sized := bytes.Cut(rest, []byte(" ")); sized && !bytes.HasPrefix(size, []byte("(")) || !sized && u.op == nil || len(name) == 0 {
+			return evidence.Miss
+		}
 		return u.download(string(rest), o)
 	case "Built":
 		return u.built(string(rest), o)
