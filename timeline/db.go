@@ -160,7 +160,7 @@ func open(dir, mode string) (*sql.DB, error) {
 	path := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.Join(dir, "timeline.db"))
 	dsn := "file:" + path + "?mode=" + mode + "&_busy_timeout=10000&_foreign_keys=off"
 	if mode == "rwc" {
-		dsn += "&_journal_mode=WAL&_synchronous=NORMAL&_txlock=immediate&_cache_size=-32000"
+		dsn += "&_journal_mode=WAL&_synchronous=NORMAL&_txlock=immediate&_cache_size=-32000&_mutex=no"
 	}
 	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {

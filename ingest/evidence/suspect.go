@@ -141,7 +141,8 @@ func fieldAt(s string, from, to int) bool {
 	for to < len(s) && blank(s[to]) {
 		to++
 	}
-	return to < len(s) && (s[to] == '=' || s[to] == ':')
+	// What stands behind two is compared, and no value: tokenizers==0.21
+	return to < len(s) && (s[to] == ':' || s[to] == '=' && (to+1 == len(s) || s[to+1] != '='))
 }
 
 func wordByte(c byte) bool {

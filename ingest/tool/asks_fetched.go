@@ -65,8 +65,7 @@ func runsInput(name string, args []string) bool {
 var printers = wordSet("cat git diff head tail grep rg sed awk less more bat jq yq echo printf type gh column sort comm ls cd set export")
 
 // printsFiles reports whether a command line has nothing else.
-func printsFiles(line string) bool {
-	commands, _, _ := shellCommands(line)
+func printsFiles(commands []shellCommand) bool {
 	return !slices.ContainsFunc(commands, func(c shellCommand) bool {
 		name, _ := unwrap(c.words)
 		return !printers[name]

@@ -58,9 +58,10 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	if command, ok := traced(l.Text); ok {
 		e.listed.stop(o)
-		o.SetPrints(printsFiles(command))
+		commands, _, _ := shellCommands(command)
+		o.SetPrints(printsFiles(commands))
 		e.alone = bytes.HasPrefix(l.Text, []byte("+"))
-		known := e.command(command, o, 0)
+		known := e.commands(command, commands, o, 0)
 		if e.alone = false; known {
 			return evidence.Done
 		}
@@ -131,10 +132,11 @@ func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
 		}
 	}
 	joined := append(e.open, text...)
-	_, here, open := shellCommands(string(joined))
+	line := string(joined)
+	commands, here, open := shellCommands(line)
 	if open && bytes.Count(joined, []byte("\n")) >= maxQuoted { // no quotes, but an apostrophe
-		for line := range strings.SplitSeq(string(joined), "\n") {
-			e.command(line, o, 0)
+		for part := range strings.SplitSeq(line, "\n") {
+			e.command(part, o, 0)
 		}
 		e.open = nil
 		return evidence.Done
@@ -149,19 +151,18 @@ func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
 	}
 	e.open = nil
 	// The output of a whole script follows it.
-	o.SetPrints(printsFiles(string(joined)) && (!e.shown || o.Prints()))
+	o.SetPrints(printsFiles(commands) && (!e.shown || o.Prints()))
 	e.shown = true
-	e.command(string(joined), o, 0)
-	if e.here, e.fed = here, here != "" && readsScript(string(joined)); here != "" && !e.fed {
-		e.files.begin(string(joined))
+	e.commands(line, commands, o, 0)
+	if e.here, e.fed = here, here != "" && readsScript(commands); here != "" && !e.fed {
+		e.files.begin(line)
 	}
 	return evidence.Done
 }
 
 // readsScript reports whether a command line with a here-document gives it to
 // a shell that runs it: "bash -eux <<EOF", "ssh host <<EOF".
-func readsScript(line string) bool {
-	commands, _, _ := shellCommands(line)
+func readsScript(commands []shellCommand) bool {
 	for _, c := range commands {
 		switch name, args := unwrap(c.words); name {
 		case "sh", "bash", "dash", "ash", "zsh", "su":
@@ -180,6 +181,18 @@ func (e *echo) command(line string, o *evidence.Out, depth int) (known bool) {
 		line = strings.TrimPrefix(evidence.Instruction(line), "RUN ")
 	}
 	commands, _, _ := shellCommands(line)
+	return e.simples(commands, o, depth)
+}
+
+// commands is command for a line that was taken apart already.
+func (e *echo) commands(line string, commands []shellCommand, o *evidence.Out, depth int) (known bool) {
+	if instructed(line) {
+		return e.command(line, o, depth)
+	}
+	return e.simples(commands, o, depth)
+}
+
+func (e *echo) simples(commands []shellCommand, o *evidence.Out, depth int) (known bool) {
 	for _, c := range commands {
 		if e.simple(c, o, depth) {
 			known = true

@@ -173,6 +173,9 @@ func (p *podman) pushed(ref string, o *evidence.Out) evidence.Result {
 //
 //	buildah push --tls-verify=false acme/api:1.4.0 docker://registry.acme.example:5000/acme/api:1.4.0
 func (p *podman) commands(line string, o *evidence.Out) {
+	if !strings.Contains(line, "podman") && !strings.Contains(line, "buildah") && !strings.Contains(line, "skopeo") {
+		return
+	}
 	commands, _, _ := shellCommands(strings.TrimLeft(line, "$+ "))
 	for _, c := range commands {
 		p.commanded(c.words, o)
