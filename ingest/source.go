@@ -189,7 +189,11 @@ func (s *source) member(r io.Reader, at where) (err error) {
 		if at.depth > 0 && finderFile(d.head) {
 			return nil
 		}
-		s.state(at.path, timeline.Unread, binaryAdvice(d.head))
+		h := newHead(at.path, d.head)
+		if f := s.claim(h); f != nil && f.Data {
+			return s.document(f, h, d, s.newLog(at))
+		}
+		s.state(at.path, timeline.Unread, binaryAdvice(h))
 		return nil
 	}
 	h := newHead(at.path, d.head)
@@ -225,9 +229,14 @@ func newHead(name string, head []byte) *evidence.Head {
 
 // binaryAdvice says what a file of data is, where another program can say it in
 // words.
-func binaryAdvice(head []byte) string {
-	if bytes.HasPrefix(head, []byte("#!/usr/bin/env bun\nbun-lockfile-format-")) {
+func binaryAdvice(h *evidence.Head) string {
+	switch {
+	case bytes.HasPrefix(h.Bytes, []byte("#!/usr/bin/env bun\nbun-lockfile-format-")):
 		return "bun's binary lock file is not read: ingest what 'bun bun.lockb' prints of it, as yarn.lock"
+	case strings.HasPrefix(h.Name, "rpmdb.sqlite"), strings.HasSuffix(h.Path, "lib/rpm/Packages"), strings.HasSuffix(h.Path, "lib/rpm/Packages.db"):
+		return "the database of rpm is not read: ingest what 'rpm -qa --last' prints of it (--root or --dbpath take a copy)"
+	case bytes.HasPrefix(h.Bytes, []byte("LPKSHHRH")):
+		return "the journal's own files are not read: ingest what 'journalctl --file FILE -o export' prints of them"
 	}
 	return "binary data of no known format"
 }

@@ -148,6 +148,8 @@ type Format struct {
 	Asks func(command string) []timeline.Item
 
 	Read func(d *Doc, o *Out) error // document
+	// Data tells that its files may be no text: their path says what they are.
+	Data bool
 
 	// Texts tells that a log of the format holds what people asked and were
 	// answered: of a line that is skipped no excerpt is kept.

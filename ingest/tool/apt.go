@@ -105,7 +105,7 @@ func (a *apt) get(rest string, o *evidence.Out) evidence.Result {
 		return evidence.Done
 	}
 	name, arch, version := w[len(w)-3], w[len(w)-2], w[len(w)-1]
-	if !isDebVersion(version) || !isDebName(name) {
+	if !evidence.IsDebVersion(version) || !isDebName(name) {
 		return evidence.Miss
 	}
 	op := a.begin(o)
@@ -130,8 +130,8 @@ func distribution(address string) string {
 	return ""
 }
 
-// isDebName and isDebVersion know the letters of names and versions.
-// https://www.debian.org/doc/debian-policy/ch-controlfields.html#version
+// isDebName knows the letters of names.
+// https://www.debian.org/doc/debian-policy/ch-controlfields.html#source
 func isDebName(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -140,18 +140,6 @@ func isDebName(s string) bool {
 		}
 	}
 	return len(s) > 1
-}
-
-func isDebVersion(s string) bool {
-	digit := false
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		digit = digit || c >= '0' && c <= '9'
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(".+-:~", c) >= 0) {
-			return false
-		}
-	}
-	return digit
 }
 
 func debItem(distro, name, arch, version string) timeline.Item {
@@ -175,7 +163,7 @@ func debRow(rest string) (name, arch, version, old string, ok bool) {
 	if over, is := strings.CutPrefix(rest, " over ("); is {
 		old, rest, closed = strings.Cut(over, ")")
 	}
-	ok = closed && isDebName(name) && isDebVersion(version) && strings.TrimSpace(rest) == "..."
+	ok = closed && isDebName(name) && evidence.IsDebVersion(version) && strings.TrimSpace(rest) == "..."
 	return name, arch, version, old, ok
 }
 
@@ -236,7 +224,7 @@ func (a *apt) noted(text string, o *evidence.Out) evidence.Result {
 	if name, rest, ok := strings.Cut(text, " is already the newest version ("); ok {
 		version, _, closed := strings.Cut(rest, ")")
 		name, arch, _ := strings.Cut(name, ":")
-		if !closed || !isDebName(name) || !isDebVersion(version) {
+		if !closed || !isDebName(name) || !evidence.IsDebVersion(version) {
 			return evidence.Miss
 		}
 		op := a.begin(o)

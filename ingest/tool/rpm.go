@@ -2,7 +2,6 @@ package tool
 
 import (
 	"bytes"
-	"net/url"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -103,7 +102,7 @@ func (r *rpm) download(text string, o *evidence.Out) evidence.Result {
 	count, rest, ok := strings.Cut(text[1:], "): ")
 	file, rest, _ := strings.Cut(rest, " ")
 	id, isFile := strings.CutSuffix(file, ".rpm")
-	it, named := nevra(id)
+	it, named := evidence.NEVRA(id)
 	if !ok || !isFile || !named || strings.Trim(count, "0123456789/") != "" || !strings.Contains(rest, "B") {
 		return evidence.Miss
 	}
@@ -129,11 +128,11 @@ func (r *rpm) row(text string, o *evidence.Out) evidence.Result {
 	if !ok || !known || len(words) == 0 {
 		return evidence.Miss
 	}
-	it, named := nevra(words[0])
+	it, named := evidence.NEVRA(words[0])
 	switch {
 	case strings.Count(words[0], ";") == 3 && len(words) == 1: // microdnf
 		w := strings.Split(words[0], ";")
-		it, named = rpmItem(w[0], w[1], w[2])
+		it, named = evidence.RPMItem(w[0], w[1], w[2])
 	case len(words) != 2 || strings.Trim(words[1], "0123456789/") != "" || !strings.Contains(words[1], "/"):
 		return evidence.Miss
 	}
@@ -145,47 +144,6 @@ func (r *rpm) row(text string, o *evidence.Out) evidence.Result {
 		r.rows = append(r.rows, rpmRow{o.Mark(), it, gone})
 	}
 	return evidence.Done
-}
-
-// nevra splits name-[epoch:]version-release.arch; yum of old puts the epoch
-// first.
-func nevra(text string) (timeline.Item, bool) {
-	i := strings.LastIndexByte(text, '.')
-	if i <= 0 {
-		return timeline.Item{}, false
-	}
-	text, arch := text[:i], text[i+1:]
-	epoch := ""
-	if n := strings.IndexByte(text, ':'); n > 0 && strings.Trim(text[:n], "0123456789") == "" {
-		epoch, text = text[:n+1], text[n+1:]
-	}
-	release := strings.LastIndexByte(text, '-')
-	if release <= 0 {
-		return timeline.Item{}, false
-	}
-	version := strings.LastIndexByte(text[:release], '-')
-	if version <= 0 {
-		return timeline.Item{}, false
-	}
-	return rpmItem(text[:version], epoch+text[version+1:], arch)
-}
-
-// rpmItem is a package; its epoch is a qualifier
-// (https://github.com/package-url/purl-spec).
-func rpmItem(name, evr, arch string) (timeline.Item, bool) {
-	epoch, version, ok := strings.Cut(evr, ":")
-	if !ok {
-		epoch, version = "", evr
-	}
-	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._") != "" ||
-		!isDebVersion(strings.ReplaceAll(version, "_", "")) || strings.Trim(epoch, "0123456789") != "" || strings.Trim(arch, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-		return timeline.Item{}, false
-	}
-	it := timeline.Item{Artifact: timeline.PURL("rpm", "", name, version) + "?arch=" + url.QueryEscape(arch)}
-	if epoch != "" && epoch != "0" {
-		it.Artifact += "&epoch=" + epoch
-	}
-	return it, true
 }
 
 // finish ends the invocation. Without its last line the rows are plans.

@@ -49,7 +49,7 @@ func (z *zypper) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	} else if action, rest = zypperRow(text); action == timeline.NoAction {
 		return evidence.Miss
 	}
-	it, named := nevra(firstWord(rest))
+	it, named := evidence.NEVRA(firstWord(rest))
 	if !named {
 		return evidence.Miss
 	}
