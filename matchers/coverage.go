@@ -224,8 +224,11 @@ func (c *covers) verdict(f *Finding) {
 		f.Because = "Nothing that was read answers the question" + c.grouped(open, f)
 		if len(open) == 0 {
 			f.Because = "The incident names nothing that evidence of this kind can answer"
-			if c.m.q.inc.Kind == EngineFlaw {
+			switch c.m.q.inc.Kind {
+			case EngineFlaw:
 				f.Because = "Nothing that was read says whether an engine of the incident ran here"
+			case VendorBreach:
+				f.Because = c.m.q.silent()
 			}
 		}
 		return
@@ -286,7 +289,7 @@ func (c *covers) conclude(res *Result) {
 	if !c.m.q.hasMatcher() && c.m.q.inc.Kind != EngineFlaw {
 		add(Gap{
 			Reason: "no-matcher", Detail: fmt.Sprintf("incidents of kind %q without channels cannot be cleared from logs alone", c.m.q.inc.Kind),
-			Fix: "read the incident's response order and its unknown facts",
+			Fix: cmp.Or(c.m.q.askVendor(), "read the incident's response order and its unknown facts"),
 		})
 	}
 	c.ledger(add)
@@ -296,7 +299,7 @@ func (c *covers) conclude(res *Result) {
 	}
 	for i := range res.Findings {
 		if f := &res.Findings[i]; f.Verdict == Unknown && !said[f.Subject.String()] {
-			add(Gap{Subject: f.Subject.String(), Reason: "unplaced", Detail: f.Because, Fix: "bring evidence that answers it: the log of the same command with its versions, or the content of the image's digest"})
+			add(Gap{Subject: f.Subject.String(), Reason: "unplaced", Detail: f.Because, Fix: cmp.Or(c.m.q.askVendor(), "bring evidence that answers it: the log of the same command with its versions, or the content of the image's digest")})
 		}
 	}
 	sortBy(res.Gaps, func(a, b *Gap) int {

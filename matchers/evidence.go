@@ -67,7 +67,7 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 	if err := errors.Join(r.rest(db), <-facts); err != nil {
 		return nil, err
 	}
-	if r.requests = db.Requests; q.inc.Kind == EngineFlaw {
+	if r.requests = db.Requests; q.inc.Kind == EngineFlaw || q.tracesMatter() {
 		var err error
 		if r.settings, err = db.Settings(); err != nil {
 			return nil, err

@@ -27,7 +27,7 @@ type judged struct {
 func (q *question) judge(f timeline.Fact) []judged {
 	var out []judged
 	if f.Action == timeline.Hold {
-		return nil
+		return q.judgeTraces(f)
 	}
 	for _, d := range f.Item.Digests {
 		if r := q.digests[d.Value]; r != nil {
@@ -45,6 +45,7 @@ func (q *question) judge(f timeline.Fact) []judged {
 			out = append(out, q.judgeEndpoint(f, in))
 		}
 	default:
+		out = append(out, q.judgeTraces(f)...)
 		for _, r := range q.packages[packageKey(f.Parts)] {
 			out = append(out, q.judgePackage(f, r))
 		}

@@ -90,6 +90,7 @@ func decide(q *question, r *record) (*Result, error) {
 	if err := m.engines(); err != nil {
 		return nil, err
 	}
+	m.exporters()
 	m.sameNames()
 	r.facts, m.ops = nil, nil // what counts of them is placed
 	m.covers = newCovers(m)
@@ -317,6 +318,9 @@ func (m *matching) channel(f *Finding, channel string, v Verdict, why string) {
 func better(a, b *judged) bool {
 	if d := a.verdict.rank() - b.verdict.rank(); d != 0 {
 		return d < 0
+	}
+	if (a.Action == timeline.Hold) != (b.Action == timeline.Hold) {
+		return b.Action == timeline.Hold // the name of a key says least
 	}
 	if a.Action != b.Action {
 		return a.Action == timeline.Install || a.Action == timeline.Run || b.Action != timeline.Install && b.Action != timeline.Run && a.Action > b.Action

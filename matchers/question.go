@@ -24,6 +24,8 @@ type question struct {
 	topics     map[string]map[timeline.Topic]bool // what evidence speaks of a channel
 	ecosystems map[string]string                  // purl type → a channel that serves it
 	vendors    map[*Indicator]*Vendor             // whose domain an indicator is
+	sold       map[*product]*Vendor               // products of breached vendors
+	unnamed    bool                               // nothing says what the vendor is to be told by
 	mirrors    []timeline.Mirror
 	several    bool // sources give different windows: say whose one it is
 }
@@ -105,6 +107,7 @@ func newQuestion(inc *Incident, mirrors []timeline.Mirror) *question {
 		}
 	}
 	q.addVendors()
+	q.settleProducts()
 	delete(q.digests, "")
 	for _, c := range inc.Channels {
 		if q.topics[c.Name] == nil {
@@ -244,6 +247,9 @@ func (q *question) types() []string {
 	if len(q.actions) > 0 {
 		kinds["github"] = true
 	}
+	if q.tracesMatter() {
+		kinds["pypi"], kinds["npm"], kinds["secret"] = true, true, true
+	}
 	for kind := range q.indicators {
 		kinds[kind] = true
 		kinds["url"] = kinds["url"] || kind == "domain" // a URL at a domain
@@ -261,10 +267,10 @@ func (q *question) wants(p timeline.Parts) bool {
 	case "domain", "ip", "url", "file":
 		return q.indicated(p) != nil
 	case "secret":
-		return false
+		return q.aboutTraces(p)
 	}
 	key := packageKey(p)
-	return q.packages[key] != nil || q.engines[key] != nil || p.Type == "github" && q.actions[p.Name] != nil
+	return q.aboutTraces(p) || q.packages[key] != nil || q.engines[key] != nil || p.Type == "github" && q.actions[p.Name] != nil
 }
 
 // indicated finds the indicator that names an endpoint.

@@ -4,9 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 )
 
-// SettingName names a fact of an inference engine.
+// SettingName names a fact of an inference engine, or of what sends traces.
 type SettingName string
 
 // The settings of an inference engine that incidents ask for. Counts are in
@@ -26,8 +27,32 @@ const (
 	ModelRevision   SettingName = "model-revision"   // commit or tag of the model's repository
 )
 
+// TraceExporter is a setting that has traces sent somewhere: see TraceExport.
+const TraceExporter SettingName = "trace-exporter"
+
+// TraceExport is the value of such a setting.
+type TraceExport struct {
+	Setting string // the variable, or a setting and the word in it: LANGFUSE_HOST, success_callback/langfuse
+	Host    string // that traces are sent to; "" when the evidence does not show it
+}
+
+// String is LANGFUSE_HOST=host, or LANGFUSE_HOST alone.
+func (e TraceExport) String() string {
+	if e.Host == "" {
+		return e.Setting
+	}
+	return e.Setting + "=" + e.Host
+}
+
+// ParseTraceExport reads what String writes.
+func ParseTraceExport(value string) TraceExport {
+	setting, host, _ := strings.Cut(value, "=")
+	return TraceExport{setting, host}
+}
+
 // Setting is one thing that an inference engine on a subject is or was set to,
-// as it said itself or as the command that started it says.
+// as it said itself or as the command that started it says; or what has its
+// traces sent somewhere.
 type Setting struct {
 	Subject Subject
 	Name    SettingName

@@ -100,7 +100,7 @@ CREATE INDEX skip_source ON skip (source);
 CREATE TABLE named (source INTEGER NOT NULL REFERENCES source, subject INTEGER NOT NULL REFERENCES subject,
   PRIMARY KEY (source, subject)) STRICT, WITHOUT ROWID;
 
--- What inference engines are set to, see SettingName.
+-- What inference engines are set to, and where traces are sent, see SettingName.
 CREATE TABLE setting (
   source INTEGER NOT NULL REFERENCES source, subject INTEGER NOT NULL REFERENCES subject,
   name TEXT NOT NULL, value TEXT NOT NULL, t0 INTEGER, t1 INTEGER, clock TEXT NOT NULL, written TEXT NOT NULL,
@@ -241,7 +241,7 @@ JOIN item i ON i.id = b.item
 JOIN artifact a ON a.id = i.artifact
 JOIN path p ON p.id = e.path;
 
--- What inference engines are set to, one row each.
+-- What inference engines are set to, and where traces are sent, one row each.
 CREATE VIEW settings AS
 SELECT strftime('%Y-%m-%dT%H:%M:%SZ', x.t0 / 1000000000, 'unixepoch') AS "from",
        u.kind || ':' || u.name AS subject, x.name AS setting, x.value, p.text AS path, x.line, x.excerpt AS text, s.sha256 AS source

@@ -18,7 +18,7 @@ var CIConfig = evidence.Format{
 	Name:   "ci-config",
 	Shape:  evidence.DocumentShape,
 	Title:  "pipeline files of GitLab, CircleCI, Buildkite, Azure and Bitbucket",
-	Proves: "which images a pipeline asks for, names of the secrets that its commands and settings read, and of the contexts that its jobs use",
+	Proves: "which images a pipeline asks for, names of the secrets that its commands and settings read, and of the contexts that its jobs use; where traces are sent",
 	Cannot: "that it ran; which secrets a context holds",
 	Doc:    "https://docs.gitlab.com/ci/yaml/",
 	Sample: "written by hand after the documentation",
@@ -90,6 +90,10 @@ func (c *ciConfig) walk(n *yaml.Node, key string, depth int) {
 //	variables: {SENTRY_DSN: "https://…"}
 //	image: {name: registry.acme.example/build:3, entrypoint: [""]}
 func (c *ciConfig) field(key, val *yaml.Node, parent string) {
+	if (parent == "variables" || parent == "environment" || parent == "env") && val.Kind == yaml.ScalarNode {
+		onNode(c.d, c.o, key, "$"+key.Value)
+		c.o.TraceExporter(key.Value, val.Value, timeline.Span{})
+	}
 	switch {
 	case parent == "secrets" && val.Kind == yaml.MappingNode:
 		c.hold(key, key.Value)

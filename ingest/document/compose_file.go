@@ -17,7 +17,7 @@ var ComposeFile = evidence.Format{
 	Name:   "compose-file",
 	Shape:  evidence.DocumentShape,
 	Title:  "docker compose file",
-	Proves: "which images its services ask for, and names of the secrets that they are given",
+	Proves: "which images its services ask for, and names of the secrets that they are given; where traces are sent",
 	Cannot: "that it was started, and what is in the files of variables that it names",
 	Doc:    "https://docs.docker.com/reference/compose-file/services/#environment",
 	Sample: "written by hand after the documentation",
@@ -69,10 +69,11 @@ func composeService(d *evidence.Doc, o *evidence.Out, service *yaml.Node) {
 // of NAME alone where the value comes from outside.
 func environmentNode(d *evidence.Doc, o *evidence.Out, env *yaml.Node) {
 	hold := func(n *yaml.Node, name, val string) {
+		onNode(d, o, n, name+"=[redacted]")
 		if holdsSecret(name, val) {
-			onNode(d, o, n, name+"=[redacted]")
 			o.Hold(name)
 		}
+		o.TraceExporter(name, val, timeline.Span{})
 	}
 	eachField(env, func(key, val *yaml.Node) { hold(key, key.Value, scalarText(val)) })
 	for _, item := range items(env) {

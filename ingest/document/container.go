@@ -14,7 +14,7 @@ var Container = evidence.Format{
 	Name:   "docker-container",
 	Shape:  evidence.DocumentShape,
 	Title:  "docker or podman inspect of containers",
-	Proves: "the image a container was started from (name as typed, image ID), when it was last started, names of secrets in its environment",
+	Proves: "the image a container was started from (name as typed, image ID), when it was last started, names of secrets in its environment; where traces are sent",
 	Cannot: "when the image was pulled; earlier starts; what was installed inside",
 	Doc:    "https://docs.docker.com/reference/cli/docker/inspect/",
 	Sample: "written by hand after the documentation",
@@ -91,7 +91,7 @@ func readContainer(d *evidence.Doc, o *evidence.Out, v value) {
 		}
 		at(d, o, v.get("Args"))
 		o.EngineCommand(append([]string{v.get("Path").text()}, v.get("Args").texts()...), e.Span)
-		holdEnv(d, o, v.get("Config", "Env"))
+		holdEnv(d, o, v.get("Config", "Env"), e.Span)
 	})
 }
 

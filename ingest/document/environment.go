@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
 )
 
 // Environment is the environment of a process: what env and printenv print, and
@@ -15,7 +16,7 @@ var Environment = evidence.Format{
 	Name:   "environment",
 	Shape:  evidence.DocumentShape,
 	Title:  "environment of a process (env, printenv, /proc/PID/environ)",
-	Proves: "names of secrets in the environment of a process",
+	Proves: "names of secrets in the environment of a process; where traces are sent",
 	Cannot: "which process, unless its file says so; on which host: say it with --subject",
 	Doc:    "https://man7.org/linux/man-pages/man5/proc_pid_environ.5.html",
 	Sample: "printed by env of coreutils 9.1, and the kernel's file of the same process, values replaced",
@@ -29,7 +30,7 @@ var DotEnv = evidence.Format{
 	Name:   "dotenv",
 	Shape:  evidence.DocumentShape,
 	Title:  ".env file",
-	Proves: "names of secrets that what is started with the file holds",
+	Proves: "names of secrets that what is started with the file holds; where traces are sent",
 	Cannot: "that something was started with it; on which host it lies: say it with --subject",
 	Doc:    "https://github.com/motdotla/dotenv#what-other-env-files-can-i-create",
 	Sample: "written by hand after the documentation",
@@ -92,15 +93,18 @@ func readEnvironment(d *evidence.Doc, o *evidence.Out) error {
 	return nil
 }
 
-// holdVariable records a variable that holds a secret, on the line on which it
-// stands.
+// holdVariable records a variable that holds a secret or has traces sent, on the
+// line on which it stands.
 func holdVariable(d *evidence.Doc, o *evidence.Out, off int, name, val string) {
-	if !holdsSecret(name, val) || strings.TrimSpace(strings.Trim(val, `"'`)) == "" {
+	if strings.TrimSpace(strings.Trim(val, `"'`)) == "" {
 		return
 	}
 	no, start, _ := d.LineBounds(min(off, len(d.Data)))
 	o.SetLine(no, int64(start), []byte(name+"=[redacted]"))
-	o.Hold(name)
+	if holdsSecret(name, val) {
+		o.Hold(name)
+	}
+	o.TraceExporter(name, val, timeline.Span{})
 }
 
 // claimDotEnv goes by the name of the file, and wants a variable in it.

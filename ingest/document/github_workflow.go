@@ -18,7 +18,7 @@ var GitHubWorkflow = evidence.Format{
 	Name:   "github-workflow",
 	Shape:  evidence.DocumentShape,
 	Title:  "GitHub workflow file",
-	Proves: "which actions, at which tag, branch or commit, and which images a workflow asks for, and the names of the secrets it reads",
+	Proves: "which actions, at which tag, branch or commit, and which images a workflow asks for, and the names of the secrets it reads; where traces are sent",
 	Cannot: "that it ran, or what a tag or branch was then; of a pull request, what the merge with its base made of it",
 	Doc:    "https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax",
 	Sample: "written by hand after the documentation",
@@ -82,6 +82,10 @@ func (w *workflow) walk(n *yaml.Node, key string, depth int) {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			name := n.Content[i].Value
+			if key == "env" {
+				w.o.SetLine(int64(n.Content[i].Line), 0, []byte(name+": [redacted]"))
+				w.o.TraceExporter(name, scalarText(n.Content[i+1]), timeline.Span{})
+			}
 			if key == "with" || key == "env" {
 				name = "" // whatever an input or variable is called
 			}

@@ -173,7 +173,7 @@ func readImageConfig(d *evidence.Doc, o *evidence.Out) error {
 	for _, v := range all {
 		about(o, own(d), func() {
 			readHistory(d, o, v)
-			holdEnv(d, o, v.get("config", "Env"))
+			holdEnv(d, o, v.get("config", "Env"), timeline.Span{})
 		})
 		for diff := range v.get("rootfs", "diff_ids").elements() {
 			at(d, o, diff)

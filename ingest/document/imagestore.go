@@ -82,7 +82,7 @@ func readImage(d *evidence.Doc, o *evidence.Out, v value) {
 	about(o, who, func() {
 		o.Emit(timeline.Present, nil, img.items()...)
 		img.links(o, v)
-		holdEnv(d, o, v.get("Config", "Env"))
+		holdEnv(d, o, v.get("Config", "Env"), timeline.Span{})
 	})
 }
 

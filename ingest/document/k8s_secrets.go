@@ -17,7 +17,7 @@ var KubernetesSecrets = evidence.Format{
 	Name:   "k8s-secrets",
 	Shape:  evidence.DocumentShape,
 	Title:  "Kubernetes secrets and workloads (YAML, JSON)",
-	Proves: "names of secrets and of their keys, when each secret was made and changed last; names of the secrets that a workload is given, and the images that it asks for",
+	Proves: "names of secrets and of their keys, when each secret was made and changed last; names of the secrets that a workload is given, and the images that it asks for; where traces are sent",
 	Cannot: "which pods read them, unless pods say so; whether the old value still works",
 	Doc:    "https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/secret-v1/",
 	Sample: "written by hand after the documentation",
@@ -170,6 +170,10 @@ func podTemplate(d *evidence.Doc, o *evidence.Out, spec *yaml.Node) {
 				name := child(env, "name")
 				if child(env, "valueFrom", "secretKeyRef") != nil || holdsSecret(scalarText(name), scalarText(child(env, "value"))) {
 					hold(name, "env: ")
+				}
+				if name != nil {
+					onNode(d, o, name, "env: "+name.Value)
+					o.TraceExporter(name.Value, scalarText(child(env, "value")), timeline.Span{})
 				}
 			}
 			for _, from := range items(child(c, "envFrom")) {

@@ -17,7 +17,7 @@ var LiteLLMConfig = evidence.Format{
 	Name:   "litellm-config",
 	Shape:  evidence.DocumentShape,
 	Title:  "LiteLLM proxy config.yaml",
-	Proves: "names of the variables that the proxy reads its secrets from; for which models and in which settings a secret stands in the file itself; names of stored credentials",
+	Proves: "names of the variables that the proxy reads its secrets from; for which models and in which settings a secret stands in the file itself; names of stored credentials; where traces are sent",
 	Cannot: "that a proxy ran with it; models and keys that are in its database; on which host it lies: say it with --subject",
 	Doc:    "https://docs.litellm.ai/docs/proxy/configs",
 	Sample: "written by hand after the documentation",
@@ -127,6 +127,10 @@ func (l *liteLLM) walk(n *yaml.Node, key string, depth int) {
 			if k.Value == "model_list" || k.Value == "credential_list" {
 				continue
 			}
+			if key == "environment_variables" && v.Kind == yaml.ScalarNode {
+				onNode(l.d, l.o, k, k.Value)
+				l.o.TraceExporter(k.Value, scalarText(v), timeline.Span{})
+			}
 			if key == "environment_variables" && holdsSecret(k.Value, scalarText(v)) && !strings.HasPrefix(scalarText(v), environmentReference) {
 				l.credential(k, timeline.Credential{Name: k.Value})
 				continue
@@ -149,6 +153,12 @@ func (l *liteLLM) walk(n *yaml.Node, key string, depth int) {
 //	database_url: "postgresql://…"
 //	redis_password: os.environ/REDIS_PASSWORD
 func (l *liteLLM) setting(n *yaml.Node, key string) {
+	switch key {
+	case "success_callback", "failure_callback", "callbacks", "service_callback":
+		onNode(l.d, l.o, n, key+": "+n.Value)
+		l.o.TraceCallback(key, n.Value)
+		return
+	}
 	own, isOwn := gatewaySettings[key]
 	name, outside := strings.CutPrefix(n.Value, environmentReference)
 	switch {

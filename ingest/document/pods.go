@@ -16,7 +16,7 @@ var Pods = evidence.Format{
 	Name:   "k8s-pods",
 	Shape:  evidence.DocumentShape,
 	Title:  "Kubernetes pods (JSON, YAML)",
-	Proves: "the image digest that each container runs, since when and on which node; names of secrets in its environment",
+	Proves: "the image digest that each container runs, since when and on which node; names of secrets in its environment; where traces are sent",
 	Cannot: "when the image was pulled; what ran before a pod was replaced",
 	Doc:    "https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/",
 	Sample: "written by hand after the documentation",
@@ -168,7 +168,7 @@ func (p pod) container(d *evidence.Doc, o *evidence.Out, spec, status value) {
 		at(d, o, spec.get("args"))
 		started := evidence.ISOStamp([]byte(status.get("state", "running", "startedAt").text()), &o.Times)
 		o.EngineCommand(append(spec.get("command").texts(), spec.get("args").texts()...), started)
-		p.secrets(d, o, spec)
+		p.secrets(d, o, spec, started)
 	})
 	p.podReach(d, o, who, spec)
 }
@@ -258,8 +258,9 @@ func statusImage(status value) (item timeline.Item, ok bool) {
 	return item, named || len(item.Digests) > 0
 }
 
-// secrets records the names of the secrets that the container is given.
-func (p pod) secrets(d *evidence.Doc, o *evidence.Out, spec value) {
+// secrets records the names of the secrets that the container is given, and what
+// has it send traces.
+func (p pod) secrets(d *evidence.Doc, o *evidence.Out, spec value, started timeline.Span) {
 	for env := range spec.get("env").elements() {
 		name := env.get("name")
 		fromSecret := env.get("valueFrom", "secretKeyRef").kind() == '{'
@@ -267,6 +268,8 @@ func (p pod) secrets(d *evidence.Doc, o *evidence.Out, spec value) {
 			at(d, o, name)
 			o.Hold(name.text())
 		}
+		at(d, o, name)
+		o.TraceExporter(name.text(), env.get("value").text(), started)
 	}
 	for from := range spec.get("envFrom").elements() {
 		if name := from.get("secretRef", "name"); name.text() != "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
 )
 
 // secretParts mark a secret anywhere in a name.
@@ -58,13 +59,20 @@ func holdsSecret(name, val string) bool {
 	return saysSecret(name) || credentialURL.MatchString(val) || evidence.Redact(val) != val
 }
 
-// holdEnv records the secrets among "NAME=value" variables, each on its line.
-func holdEnv(d *evidence.Doc, o *evidence.Out, env value) {
+// holdEnv records, among "NAME=value" variables, the secrets and what has traces
+// sent, each on its line; started is when they were given, zero when that is not
+// known.
+func holdEnv(d *evidence.Doc, o *evidence.Out, env value, started timeline.Span) {
 	for e := range env.elements() {
-		if name, val, ok := strings.Cut(e.text(), "="); ok && holdsSecret(name, val) {
-			no, start, _ := d.LineBounds(e.off)
-			o.SetLine(no, int64(start), []byte(name+"=[redacted]"))
+		name, val, ok := strings.Cut(e.text(), "=")
+		if !ok {
+			continue
+		}
+		no, start, _ := d.LineBounds(e.off)
+		o.SetLine(no, int64(start), []byte(name+"=[redacted]"))
+		if holdsSecret(name, val) {
 			o.Hold(name)
 		}
+		o.TraceExporter(name, val, started)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
 )
 
 // SystemdUnit is a unit as its file has it, or as 'systemctl cat' prints it.
@@ -13,7 +14,7 @@ var SystemdUnit = evidence.Format{
 	Name:   "systemd-unit",
 	Shape:  evidence.DocumentShape,
 	Title:  "systemd unit",
-	Proves: "names of secrets in the environment and among the credentials of a service",
+	Proves: "names of secrets in the environment and among the credentials of a service; where traces are sent",
 	Cannot: "that it was started; what is in the files of variables that it names; on which host it lies: say it with --subject",
 	Doc:    "https://www.freedesktop.org/software/systemd/man/latest/systemd.exec.html#Environment",
 	Sample: "written by hand after the documentation",
@@ -61,11 +62,18 @@ func systemdSetting(d *evidence.Doc, o *evidence.Out, off int, line string) {
 		o.SetLine(no, int64(start), []byte(strings.TrimSpace(key)+"="+name))
 		o.Hold(name)
 	}
+	sends := func(name, val string) {
+		o.SetLine(no, int64(start), []byte(strings.TrimSpace(key)+"="+name))
+		o.TraceExporter(name, val, timeline.Span{})
+	}
 	switch strings.TrimSpace(key) {
 	case "Environment":
 		for _, word := range unitWords(val) {
-			if name, v, ok := strings.Cut(word, "="); ok && holdsSecret(name, v) {
-				hold(name)
+			if name, v, ok := strings.Cut(word, "="); ok {
+				if holdsSecret(name, v) {
+					hold(name)
+				}
+				sends(name, v)
 			}
 		}
 	case "PassEnvironment":
@@ -73,6 +81,7 @@ func systemdSetting(d *evidence.Doc, o *evidence.Out, off int, line string) {
 			if holdsSecret(name, "") {
 				hold(name)
 			}
+			sends(name, "")
 		}
 	case "LoadCredential", "LoadCredentialEncrypted", "SetCredential", "SetCredentialEncrypted":
 		if name, _, _ := strings.Cut(strings.TrimSpace(val), ":"); name != "" {

@@ -31,6 +31,7 @@ type githubJob struct {
 	commits map[string]string // commits of actions that came over, by CIAction.Key
 	parcel  evidence.CIAction // the immutable package whose lines are being read
 	held    map[string]bool
+	sent    map[string]bool // variables that have traces sent, with their values
 
 	header  part
 	title   []byte // the header's first line

@@ -190,6 +190,7 @@ func (j *githubJob) scriptLine(l *evidence.Line, s *evidence.Stream) *evidence.S
 //
 //	DEEPSEEK_API_KEY: ***
 func (j *githubJob) setting(text []byte, o *evidence.Out) {
+	j.sends(text, o)
 	if !bytes.Contains(text, []byte("***")) {
 		return
 	}
@@ -198,6 +199,23 @@ func (j *githubJob) setting(text []byte, o *evidence.Out) {
 		return
 	}
 	j.hold(string(name), o)
+}
+
+// sends reads a variable that has traces sent, once for each job:
+//
+//	LANGFUSE_HOST: https://langfuse.acme.example
+func (j *githubJob) sends(text []byte, o *evidence.Out) {
+	text = bytes.TrimLeft(text, " ")
+	name, value, ok := bytes.Cut(text, []byte(": "))
+	if !ok || len(name) == 0 || len(name) > 100 || len(value) > 1000 || name[0] < 'A' || name[0] > 'Z' || !evidence.SendsTraces(string(name)) ||
+		j.sent[string(text)] || len(j.sent) >= maxNames {
+		return
+	}
+	if j.sent == nil {
+		j.sent = map[string]bool{}
+	}
+	j.sent[string(text)] = true
+	o.TraceExporter(string(name), string(value), timeline.Span{})
 }
 
 // hold tells of a secret's name, once for each job.
