@@ -105,6 +105,7 @@ var Formats = []evidence.Format{
 	document.SGLangRequests,
 	document.OTLPSpans,
 	document.OpenAIUsage,
+	document.Canary,
 	document.DockerEvents,
 	document.PodmanEvents,
 	document.DistributionNotification,

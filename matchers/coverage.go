@@ -46,7 +46,7 @@ func (q *question) askedOf(name string) asked {
 }
 
 func newCovers(m *matching) *covers {
-	c := &covers{m: m, claims: map[string]bool{}, quiet: map[string]*Finding{}, torn: map[timeline.Subject]bool{}}
+	c := &covers{m: m, claims: map[string]bool{}, quiet: map[string]*Finding{}, torn: map[timeline.Subject]bool{}, gaps: m.gaps}
 	for i := range m.r.sources {
 		claim := m.r.sources[i].Claim
 		c.claims[claim] = true

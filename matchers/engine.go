@@ -55,7 +55,11 @@ func (m *matching) engines() error {
 	for _, n := range nodes {
 		m.judgeNode(n)
 	}
-	return m.requests(nodes)
+	if err := m.requests(nodes); err != nil {
+		return err
+	}
+	m.canaries()
+	return nil
 }
 
 // nodes lists the subjects on which an engine of the incident runs or is

@@ -29,6 +29,7 @@ type record struct {
 	made      func(by []timeline.Subject) ([]timeline.Fact, error) // images that subjects built, pushed or tagged
 	named     func(images []string) ([]timeline.Fact, error)       // facts on image names
 	settings  []timeline.SettingRow
+	canaries  []timeline.CanaryRow
 	requests  func(prompt int64, yield func(*timeline.RequestRow) error) error
 	more      func(...timeline.Relation) ([]timeline.LinkRow, error)
 	holdsSome func(ends []string, yield func(from, to string)) error // what images hold, of some of them
@@ -73,6 +74,9 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 			return nil, err
 		}
 		sortBy(r.settings, compareSettings)
+		if r.canaries, err = db.Canaries(); err != nil {
+			return nil, err
+		}
 	}
 	r.sort()
 	r.rename(newMachines(r, r.said))

@@ -44,6 +44,7 @@ type matching struct {
 	ops      map[int64]map[int64]timeline.Op
 	known    map[projectKind]bool // who is known to use a listed package
 	made     int64                // facts that stand for what is no event
+	gaps     []Gap                // of the canary
 	said     statements           // what people state of subjects
 	alike    map[string][]string  // hosts by a host whose name looks like theirs
 	err      error

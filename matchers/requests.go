@@ -249,16 +249,19 @@ func tooFast(r *timeline.RequestRow, could []*node) (requestHit, bool) {
 	if !r.Streamed || r.Decode || r.Cached < 0 || r.Start == 0 || wait <= 0 || len(could) != 1 || could[0].only("decode") {
 		return requestHit{}, false
 	}
-	read := r.Prompt - r.Cached
-	best := could[0].rate()
-	rate := float64(read) / (float64(wait) / 1e9)
-	if best == 0 || rate <= fasterThan*float64(best) || read < minRead {
-		return requestHit{}, false
+	text, fast := beats(&r.Request, could[0].rate(), fasterThan)
+	return requestHit{row: *r, verdict: Possible, rule: "first-token-too-fast", because: text}, fast
+}
+
+// beats reports a first token that came so many times faster than the best rate
+// that lasted allows, in words. A rate of 0 is not known.
+func beats(r *timeline.Request, best int64, times float64) (because string, fast bool) {
+	read, wait := r.Prompt-r.Cached, float64(r.First-r.Start)/1e9
+	rate := float64(read) / wait
+	if best == 0 || wait <= 0 || rate <= times*float64(best) || read < minRead {
+		return "", false
 	}
-	return requestHit{
-		row: *r, verdict: Possible, rule: "first-token-too-fast",
-		because: fmt.Sprintf("the first token came %.3f s after a prompt with %d tokens that were not cached, %.0f a second; the node reads %d", float64(wait)/1e9, read, rate, best),
-	}, true
+	return fmt.Sprintf("the first token came %.3f s after a prompt with %d tokens that were not cached, %.0f a second; the node reads %d", wait, read, rate, best), true
 }
 
 // rate is the highest rate of prefill that lasted on the node at any time, 0

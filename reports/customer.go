@@ -32,6 +32,7 @@ type Case struct {
 	Inventory []timeline.InventoryRow
 	Lists     []timeline.CredentialRow
 	Settings  []timeline.SettingRow // of inference engines
+	Canary    []matchers.CanaryCell // what test tenants showed of them
 	Gateway   []timeline.Fact       // that a gateway's package or image was there
 	Decisions []timeline.Decision
 	Changed   *matchers.Comparison // with the answer before, nil when there is none

@@ -23,6 +23,11 @@ func caseOf(t *testing.T, res *matchers.Result, rows []matchers.Credential) *rep
 			{Address: "192.0.2.4", Host: "web-4", Customer: "hooli", File: "hosts.csv"},
 		},
 		Decisions: []timeline.Decision{{Act: timeline.Stopped, About: "host:web-2", At: at(t, "14:00:00"), Who: "mia"}},
+		Canary: []matchers.CanaryCell{
+			{Probe: timeline.MarkerProbe, Subject: timeline.Subject{Kind: timeline.Client, ID: "tenant/canary-a"}, Target: "gateway-eu", Verdict: matchers.Clear, At: at(t, "09:00:00")},
+			{Probe: timeline.MarkerProbe, Subject: timeline.Subject{Kind: timeline.Client, ID: "tenant/canary-b"}, Target: "gateway-eu", Verdict: matchers.Unknown, At: at(t, "09:00:00")},
+			{Probe: timeline.LongProbe, Subject: timeline.Subject{Kind: timeline.Client, ID: "llm.acme.example"}, Target: "gateway-eu", Verdict: matchers.Exposed, At: at(t, "09:00:00")},
+		},
 		Settings: []timeline.SettingRow{
 			setting(t, "host:web-2", timeline.EngineKind, "sglang"), setting(t, "host:web-2", timeline.EngineVersion, "0.5.20"),
 			setting(t, "host:web-2", timeline.PoolTokens, "681280"), setting(t, "host:web-2", timeline.ContextTokens, "1048576"),

@@ -66,6 +66,10 @@ func NewInternal(c *Case) (*Internal, error) {
 	for i := range c.Settings {
 		n.add("host", c.Settings[i].Subject.ID)
 	}
+	for i := range c.Canary {
+		n.add("subject", strings.TrimPrefix(c.Canary[i].Subject.ID, "tenant/"))
+		n.add("target", c.Canary[i].Target)
+	}
 	for i := range c.Decisions {
 		n.add("person", c.Decisions[i].Who)
 	}
@@ -134,6 +138,7 @@ func (n *Internal) learn(c *Case) error {
 			Gateway: []timeline.Fact{{}}, Settings: []timeline.SettingRow{
 				{Setting: timeline.Setting{Name: timeline.PoolTokens, Value: "1"}}, {Setting: timeline.Setting{Name: timeline.ContextTokens, Value: "2"}},
 			},
+			Canary:  []matchers.CanaryCell{{Probe: timeline.MarkerProbe, Verdict: v}, {Probe: timeline.LongProbe, Verdict: v}},
 			Changed: &matchers.Comparison{Incident: []matchers.IncidentChange{{}}},
 		}
 		for _, s := range []timeline.Subject{{Kind: timeline.Host, ID: "0"}, {Kind: timeline.Client, ID: "tenant/0"}} {

@@ -165,6 +165,7 @@ func (q *questions) layer(name matchers.LayerName) {
 	switch name {
 	case matchers.InferenceLayer:
 		q.engines(title)
+		q.canary(title)
 	case matchers.GatewayLayer:
 		q.gateways(title)
 	case matchers.TraceLayer:
@@ -235,6 +236,27 @@ func (q *questions) engines(title string) {
 		return fmt.Sprintf("no, it holds %d tokens of %d", pool, context)
 	}, timeline.PoolTokens, timeline.ContextTokens)
 	tell("transferred cache is checked by a checksum", func(n *engine) string { return n.value(timeline.KVChecksum) }, timeline.KVChecksum)
+}
+
+// canary adds what test tenants showed: by the last of their requests that told
+// something, with its day.
+func (q *questions) canary(title string) {
+	for _, ask := range []struct {
+		probe          timeline.Probe
+		question, what string
+	}{
+		{timeline.MarkerProbe, "test tenants got replies with their own marks alone, by the canary", "test tenant"},
+		{timeline.LongProbe, "a prompt that is too long is refused, by the canary", "endpoint"},
+	} {
+		t := tally{}
+		for _, c := range q.c.Canary {
+			if c.Probe == ask.probe {
+				t.note(map[matchers.Verdict]string{matchers.Clear: "yes", matchers.Possible: "in doubt", matchers.Exposed: "no"}[c.Verdict], c.At)
+			}
+		}
+		text, day := t.words(ask.what)
+		q.add(QuestionRow{Layer: title, Question: ask.question, Answer: text, State: evidence, Date: day})
+	}
 }
 
 func tokens(s string) (n int64) {

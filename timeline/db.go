@@ -201,7 +201,7 @@ func otherVersion(dir string, version int) error {
 }
 
 // tablesOfSource hold rows that belong to one source each.
-var tablesOfSource = []string{"event", "named", "op", "link", "coverage", "expected", "skip", "claimed", "credential", "setting", "request"}
+var tablesOfSource = []string{"event", "named", "op", "link", "coverage", "expected", "skip", "claimed", "credential", "setting", "request", "canary"}
 
 // purge removes every source that was not finished, and its rows.
 func (db *DB) purge() error {

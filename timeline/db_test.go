@@ -64,6 +64,7 @@ func batch(host string) *Batch {
 		Credentials: []Credential{{Subject: s, Name: "NPM_TOKEN", Origin: at}},
 		Settings:    []Setting{{Subject: s, Name: PoolTokens, Value: "681280", Origin: at}},
 		Requests:    []Request{{Node: s, Tenant: "acme", Prompt: 7, Origin: at}},
+		Canaries:    []Canary{{Request: Request{Node: s, Tenant: "canary-a", Prompt: 8, Origin: at}, Run: "r", Probe: MarkerProbe, Outcome: Unreachable}},
 	}
 }
 

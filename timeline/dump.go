@@ -104,5 +104,8 @@ func (db *DB) dumpRest(add func(...string)) error {
 	if err := db.dumpInference(add); err != nil {
 		return err
 	}
+	if err := db.dumpCanaries(add); err != nil {
+		return err
+	}
 	return db.dumpVerdicts(add)
 }

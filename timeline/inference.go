@@ -81,6 +81,7 @@ type Request struct {
 	Streamed bool // the first token's time was taken when it left
 	Stored   bool // a whole stored reply was given: no model ran
 	Decode   bool // a decode node wrote it: its first token waited for another node's prefill
+	Canary   bool // pulltrail sent it itself
 	Origin
 }
 
@@ -91,11 +92,12 @@ const (
 	flagStreamed
 	flagStored
 	flagDecode
+	flagCanary
 )
 
 func (r *Request) flags() int64 {
 	n := int64(0)
-	for i, set := range []bool{r.Gateway, r.Failed, r.Streamed, r.Stored, r.Decode} {
+	for i, set := range []bool{r.Gateway, r.Failed, r.Streamed, r.Stored, r.Decode, r.Canary} {
 		if set {
 			n |= 1 << i
 		}
@@ -105,7 +107,7 @@ func (r *Request) flags() int64 {
 
 func (r *Request) setFlags(n int64) {
 	r.Gateway, r.Failed, r.Streamed = n&flagGateway != 0, n&flagFailed != 0, n&flagStreamed != 0
-	r.Stored, r.Decode = n&flagStored != 0, n&flagDecode != 0
+	r.Stored, r.Decode, r.Canary = n&flagStored != 0, n&flagDecode != 0, n&flagCanary != 0
 }
 
 // setting stores a setting.
@@ -125,8 +127,8 @@ func (s *SourceWriter) setting(x *Setting) error {
 // request stores a request.
 func (s *SourceWriter) request(r *Request) error {
 	name := s.name
-	if r.Gateway && r.Node.Kind == Client {
-		name = s.w.subject // where the gateway sent it: not who spoke
+	if r.Canary || r.Gateway && r.Node.Kind == Client {
+		name = s.w.subject // where it was sent: not who spoke
 	}
 	node, err := name(r.Node)
 	if err != nil {

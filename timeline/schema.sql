@@ -121,6 +121,26 @@ CREATE TABLE request (
 ) STRICT;
 CREATE INDEX request_source ON request (source);
 
+-- Requests that pulltrail sent itself as test tenants, and what counts of their
+-- replies, see timeline.Canary; columns as in request. Those that were answered
+-- are in request too.
+CREATE TABLE canary (
+  source INTEGER NOT NULL REFERENCES source, node INTEGER NOT NULL REFERENCES subject,
+  tenant INTEGER NOT NULL REFERENCES path, model INTEGER NOT NULL REFERENCES path, name TEXT NOT NULL,
+  run TEXT NOT NULL, target TEXT NOT NULL, probe TEXT NOT NULL CHECK (probe IN ('size','marker','over-length')),
+  prompt INTEGER NOT NULL, cached INTEGER NOT NULL, output INTEGER NOT NULL,
+  sent INTEGER NOT NULL, most INTEGER NOT NULL, rate INTEGER NOT NULL, -- tokens reckoned; limit and tokens a second that were stated
+  start INTEGER NOT NULL, first INTEGER NOT NULL, finish INTEGER NOT NULL,
+  t0 INTEGER, t1 INTEGER, clock TEXT NOT NULL, flags INTEGER NOT NULL,
+  status INTEGER NOT NULL,   -- of HTTP, 0 without an answer
+  outcome TEXT NOT NULL, why TEXT NOT NULL,
+  own TEXT NOT NULL,         -- none, first, last, both: own codes in the reply
+  stale INTEGER NOT NULL,    -- 1: a code of another request of the same tenant is in it
+  others TEXT NOT NULL,      -- tenants whose markers are in it, blanks between
+  path INTEGER NOT NULL REFERENCES path, line INTEGER NOT NULL, off INTEGER NOT NULL
+) STRICT;
+CREATE INDEX canary_source ON canary (source);
+
 -- Subjects that a person named with --subject: they get a verdict even when
 -- nothing is found.
 CREATE TABLE claimed (source INTEGER NOT NULL REFERENCES source, subject INTEGER NOT NULL REFERENCES subject,
@@ -262,6 +282,18 @@ FROM request r
 JOIN source s ON s.id = r.source AND s.complete = 1
 JOIN subject u ON u.id = r.node
 JOIN path t ON t.id = r.tenant JOIN path m ON m.id = r.model JOIN path p ON p.id = r.path;
+
+-- What the canary sent, and what came back, one request each.
+CREATE VIEW canaries AS
+SELECT strftime('%Y-%m-%dT%H:%M:%SZ', c.t0 / 1000000000, 'unixepoch') AS "from",
+       c.run, c.target, u.kind || ':' || u.name AS node, t.text AS tenant, m.text AS model, c.probe, c.status, c.outcome, c.why,
+       c.sent AS sent_tokens, c.prompt AS counted_tokens, c.cached AS cached_at_most, c.output AS output_tokens,
+       CASE WHEN c.first > 0 THEN (c.first - c.start) / 1e9 END AS seconds_to_first_token,
+       c.own AS own_codes, c.stale AS other_request, c.others AS other_tenants, p.text AS path, c.line, s.sha256 AS source
+FROM canary c
+JOIN source s ON s.id = c.source AND s.complete = 1
+JOIN subject u ON u.id = c.node
+JOIN path t ON t.id = c.tenant JOIN path m ON m.id = c.model JOIN path p ON p.id = c.path;
 
 -- Every subject with the number of events it has.
 CREATE VIEW subjects AS

@@ -23,6 +23,7 @@ type Batch struct {
 	Claimed  []Subject
 	Settings []Setting
 	Requests []Request
+	Canaries []Canary
 
 	Credentials []Credential
 	Steps       []Step
@@ -63,7 +64,7 @@ type writer struct {
 	pending int
 	inTx    bool
 
-	events, named, links, ops, skips, verdicts, settings, requests *bulk
+	events, named, links, ops, skips, verdicts, settings, requests, canaries *bulk
 	dictionaries
 
 	lastEvent int64
@@ -89,6 +90,8 @@ func newWriter(db *sql.DB, dir string) (*writer, error) {
 		verdicts: newBulk("INSERT INTO verdict(answer,subject,verdict,rule,because,artifact,channels,origins)"),
 		settings: newBulk("INSERT INTO setting(source,subject,name,value,t0,t1,clock,written,path,line,off,excerpt)"),
 		requests: newBulk("INSERT INTO request(source,node,tenant,model,name,prompt,cached,output,start,first,finish,t0,t1,clock,flags,path,line,off)"),
+		canaries: newBulk("INSERT INTO canary(source,node,tenant,model,name,run,target,probe,prompt,cached,output,sent,most,rate,start,first,finish,t0,t1,clock," +
+			"flags,status,outcome,why,own,stale,others,path,line,off)"),
 	}
 	if err := w.start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open case: %w", err), conn.Close())
@@ -150,7 +153,7 @@ func (w *writer) close() error {
 }
 
 func (w *writer) bulks() []*bulk {
-	return append(w.dictionaries.bulks(), w.events, w.named, w.links, w.ops, w.skips, w.verdicts, w.settings, w.requests)
+	return append(w.dictionaries.bulks(), w.events, w.named, w.links, w.ops, w.skips, w.verdicts, w.settings, w.requests, w.canaries)
 }
 
 func (w *writer) begin() error {
@@ -340,6 +343,11 @@ func (s *SourceWriter) write(b *Batch) error {
 	}
 	for i := range b.Requests {
 		if err := s.request(&b.Requests[i]); err != nil {
+			return err
+		}
+	}
+	for i := range b.Canaries {
+		if err := s.canary(&b.Canaries[i]); err != nil {
 			return err
 		}
 	}

@@ -29,6 +29,7 @@ var layers = map[string][]string{
 	"ingest/collect":  {"timeline"},
 	"ingest/image":    {"timeline"},
 	"ingest/proxydb":  {},
+	"ingest/canary":   {"timeline", "ingest/collect"},
 	"ingest":          {"timeline", "ingest/..."},
 	"matchers":        {"timeline"},
 	"reports":         {"timeline", "matchers"},

@@ -4,7 +4,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -76,6 +79,32 @@ func startObjects(ts *testscript.TestScript, neg bool, args []string) {
 		"AWS_ENDPOINT_URL_S3": o.API.URL, "WEB": web.API.URL,
 	} {
 		ts.Setenv(name, value)
+	}
+}
+
+// startLLM MODE FILE starts a stand-in for an inference endpoint that misbehaves
+// in that way ("well": not), puts its address in place of {LLM} in FILE and the
+// keys of two tenants into the environment, until the story ends.
+func startLLM(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: llm MODE FILE")
+	}
+	g := standIn(strings.TrimSuffix(args[0], "well"))
+	var followed atomic.Bool
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Store(true) }))
+	g.Elsewhere = elsewhere.URL
+	server := httptest.NewServer(g)
+	ts.Defer(func() {
+		server.Close()
+		elsewhere.Close()
+		if followed.Load() {
+			ts.Fatalf("a redirect was followed")
+		}
+	})
+	file := ts.MkAbs(args[1])
+	ts.Check(os.WriteFile(file, []byte(strings.ReplaceAll(ts.ReadFile(args[1]), "{LLM}", server.URL+"/v1")), 0o600))
+	for name, key := range canaryKeys {
+		ts.Setenv(name, key)
 	}
 }
 

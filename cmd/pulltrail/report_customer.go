@@ -68,6 +68,9 @@ func (a *app) fillCase(db *timeline.DB, c *reports.Case) error {
 	if c.Settings, err = db.Settings(); err != nil {
 		return err
 	}
+	if c.Canary, err = matchers.CanaryCells(db); err != nil {
+		return err
+	}
 	if c.Decisions, err = db.Decisions(); err != nil {
 		return err
 	}

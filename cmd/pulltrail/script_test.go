@@ -57,6 +57,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"registry":  startRegistry,
 		"hostile":   hostile,
 		"harmless":  harmless,
+		"llm":       startLLM,
 	}
 	maps.Copy(all, tampering)
 	return all

@@ -167,7 +167,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		a.demoCmd(), a.ingestCmd(), a.collectCmd(), a.inventoryCmd(), a.matchCmd(), a.diffCmd(), a.explainCmd(), a.coverageCmd(), a.reportCmd(),
-		a.dispositionCmd(), a.rotateCmd(), a.exportCmd(),
+		a.dispositionCmd(), a.rotateCmd(), a.canaryCmd(), a.exportCmd(),
 		a.stateCmd(),
 		a.timelineCmd(), a.incidentsCmd(), a.sqlCmd(), a.verifyCmd(), a.formatsCmd(),
 	}

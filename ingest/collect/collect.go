@@ -82,7 +82,7 @@ var ErrToken = errors.New("the service refuses the token (HTTP 401): it is wrong
 // Begin starts a collection, or goes on with the one of the same target that
 // was interrupted: Window is then that one's. Without a case it is a dry run.
 func Begin(db *timeline.DB, opt Options) (*Session, error) {
-	base, err := baseURL(opt.Base)
+	base, err := ParseBase(opt.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -127,17 +127,17 @@ func Begin(db *timeline.DB, opt Options) (*Session, error) {
 	return s, db.BeginCollection(&s.c)
 }
 
-// baseURL is the address of an API. A token goes over https, or stays on this
-// machine.
-func baseURL(text string) (*url.URL, error) {
+// ParseBase reads the address of an API. A token goes over https, or stays on
+// this machine.
+func ParseBase(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("address of the API %q: %w", text, err)
+		return nil, errors.New("address of the API: it is no URL: want https://HOST/PATH") // the error would quote all of it
 	case u.Host == "" || u.User != nil || u.RawQuery != "":
-		return nil, fmt.Errorf("address of the API %q: want https://HOST/PATH, without a name, password or query", text)
+		return nil, fmt.Errorf("address of the API %q: want https://HOST/PATH, without a name, password or query", Address(u))
 	case u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())):
-		return nil, fmt.Errorf("address of the API %q: want https (http is for this machine alone): a token would go over the wire for all to read", text)
+		return nil, fmt.Errorf("address of the API %q: want https (http is for this machine alone): a token would go over the wire for all to read", Address(u))
 	}
 	return u, nil
 }

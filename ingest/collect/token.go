@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -26,6 +27,12 @@ func (t Token) String() string {
 
 // GoString hides the secret from %#v.
 func (t Token) GoString() string { return t.String() }
+
+// Bearer puts the secret into the headers of a request.
+func (t Token) Bearer(h http.Header) { h.Set("Authorization", "Bearer "+t.value) }
+
+// Same reports whether two are the same secret.
+func (t Token) Same(other Token) bool { return t.value == other.value }
 
 // IsZero reports whether there is none.
 func (t Token) IsZero() bool { return t.value == "" }

@@ -241,6 +241,19 @@ func (o *Out) SettingAt(m Mark, name timeline.SettingName, value string) {
 	o.flush(flushRows)
 }
 
+// Canary records a request that pulltrail sent itself. Node and times are filled
+// in by the parser: the sender knows them.
+func (o *Out) Canary(c timeline.Canary) {
+	o.marks++
+	c.Node = o.named(c.Node)
+	for _, text := range []*string{&c.Tenant, &c.Model, &c.ID, &c.Run, &c.Target, &c.Why} {
+		*text = Redact(Clean(*text))
+	}
+	c.Origin = timeline.Origin{Path: o.path, Line: o.line.No, Offset: o.line.Off} // the row itself says it best
+	o.batch.Canaries = append(o.batch.Canaries, c)
+	o.flush(flushRows)
+}
+
 // Request records a request to an inference engine that the current line
 // reports. Node, span and origin are filled in where the parser left them
 // empty; no excerpt is kept, for the line may hold what was asked.

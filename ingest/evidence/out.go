@@ -365,12 +365,13 @@ func (o *Out) claims(who timeline.Subject) {
 
 func (o *Out) flush(rows int) {
 	b := &o.batch
-	if len(b.Events)+len(b.Links)+len(b.Skips)+len(b.Ops)+len(b.Credentials)+len(b.Settings)+len(b.Requests) < rows || o.err != nil {
+	if len(b.Events)+len(b.Links)+len(b.Skips)+len(b.Ops)+len(b.Credentials)+len(b.Settings)+len(b.Requests)+len(b.Canaries) < rows || o.err != nil {
 		return
 	}
 	o.err = o.sink(b)
 	*b = timeline.Batch{
 		Events: b.Events[:0], Links: b.Links[:0], Skips: b.Skips[:0], Ops: b.Ops[:0],
 		Credentials: b.Credentials[:0], Settings: b.Settings[:0], Requests: b.Requests[:0],
+		Canaries: b.Canaries[:0],
 	}
 }
