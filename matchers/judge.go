@@ -55,6 +55,9 @@ func (q *question) judge(f timeline.Fact) []judged {
 		if f.Parts.Type == "github" && q.actions[f.Parts.Name] != nil {
 			out = append(out, q.judgeAction(f, q.actions[f.Parts.Name]))
 		}
+		if f.Action == timeline.Opaque && f.Item.Artifact == timeline.Anything {
+			return q.judgeUnseen(f)
+		}
 		hidden := f.Action == timeline.Opaque && q.ecosystems[f.Parts.Type] != "" && !strings.Contains(f.Text, "--no-deps")
 		if hidden && (f.Parts.Name == "" || f.Subject.Kind != timeline.Image && out == nil) {
 			out = append(out, q.judgeEcosystem(f)...)

@@ -1,6 +1,7 @@
 package matchers
 
 import (
+	"fmt"
 	"slices"
 
 	"pulltrail/timeline"
@@ -49,7 +50,7 @@ func (m *matching) opaque() error {
 	sortFacts(facts)
 	for _, f := range facts {
 		k := keyOf(f)
-		if m.r.seen[k] || m.q.ecosystems[f.Parts.Type] == "" {
+		if m.r.seen[k] || m.q.ecosystems[f.Parts.Type] == "" && f.Item.Artifact != timeline.Anything {
 			continue
 		}
 		m.r.seen[k] = true
@@ -113,3 +114,39 @@ func (m *matching) subjectsOf(known map[projectKind]bool) []timeline.Subject {
 	}
 	return out
 }
+
+// judgeUnseen judges a command that ran others which no line shows. What runs
+// on a host leaves traces in other evidence, and the content of an image says
+// what is in it: of a job there is only the log. Nothing says that such a
+// command installed anything, so it is never more than unknown, and counts only
+// where the window has two ends.
+func (q *question) judgeUnseen(f timeline.Fact) []judged {
+	if f.Subject.Kind != timeline.Job && f.Subject.Kind != timeline.Source {
+		return nil
+	}
+	var out []judged
+	for _, c := range q.inc.Channels {
+		w := q.during(c.Name, f.Span)
+		if w == nil || w.open() || !q.fetched(c.Name) {
+			continue
+		}
+		j := judged{Fact: f, channel: c.Name, key: "ecosystem/" + f.Parts.Type, rule: ruleUnseen, verdict: Unknown, ask: true}
+		j.because = fmt.Sprintf("ran %s %s, and the log does not show which commands that ran", quoteCommand(f), q.when(w, f.Span))
+		out = append(out, j)
+	}
+	return out
+}
+
+// fetched reports whether a channel serves packages or images, which a command
+// can fetch.
+func (q *question) fetched(channel string) bool {
+	for topic := range q.topics[channel] {
+		if topic == timeline.Images || q.ecosystems[string(topic)] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// ruleUnseen is the rule of a command that ran others which no line shows.
+const ruleUnseen = "unseen-in-window"

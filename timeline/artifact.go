@@ -194,6 +194,10 @@ func Ecosystem(kind string) string { return "pkg:" + kind }
 // as an ecosystem stands for packages.
 const SomeImage = "pkg:oci"
 
+// Anything stands for whatever a command may have fetched that runs others which
+// no line shows: packages of any ecosystem, and images.
+const Anything = "pkg:any"
+
 // Split takes an artifact of the timeline apart.
 func Split(artifact string) Parts {
 	for _, scheme := range endpoints {

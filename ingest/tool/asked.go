@@ -43,6 +43,12 @@ func askedBy(c shellCommand, depth int) []timeline.Item {
 	}
 	if after := behind(name, args); after != nil {
 		all = append(all, askedBy(c.with(after), depth+1)...)
+	} else if all == nil {
+		if words, line := within(name, args); words != nil {
+			return askedBy(c.with(words), depth+1)
+		} else if line != "" {
+			return asked(line, depth+1)
+		}
 	}
 	return all
 }

@@ -64,7 +64,10 @@ var asking = map[string]func(name string, args []string) *ask{
 	"docker": dockerAsk, "podman": dockerAsk, "nerdctl": dockerAsk, "buildah": dockerAsk, "crictl": dockerAsk,
 	"docker-compose": composeAsk, "podman-compose": composeAsk,
 	"crane": craneAsk, "kubectl": kubectlAsk, "oc": kubectlAsk, "skaffold": skaffoldAsk, "ng": ngAsk, "deno": denoAsk,
-	"tox": toxAsk, "nox": toxAsk, "hatch": hatchAsk, "rye": ryeAsk, "pixi": pixiAsk, "pre-commit": preCommitAsk,
+	"skopeo": fetcherAsk, "oras": fetcherAsk, "regctl": fetcherAsk, "ctr": fetcherAsk, "singularity": fetcherAsk, "apptainer": fetcherAsk, "trivy": fetcherAsk,
+	"grype": fetcherAsk, "syft": fetcherAsk, "dive": fetcherAsk, "kind": fetcherAsk, "minikube": fetcherAsk, "k3d": fetcherAsk,
+	"sam": packagerAsk, "chalice": packagerAsk, "zappa": packagerAsk, "serverless": packagerAsk, "sls": packagerAsk, "cibuildwheel": packagerAsk,
+	"venv": venvAsk, "virtualenv": venvAsk, "tox": toxAsk, "nox": toxAsk, "hatch": hatchAsk, "rye": ryeAsk, "pixi": pixiAsk, "pre-commit": preCommitAsk,
 }
 
 // easyInstallAsk reads the installer that came before pip.
@@ -89,9 +92,23 @@ func setupAsk(_ string, args []string) *ask {
 	return &ask{tool: "easy_install", kind: "pypi", unnamed: true}
 }
 
+// venvAsk reads the makers of environments, which fetch only when they are told
+// to: a new pip.
+// https://docs.python.org/3/library/venv.html
+func venvAsk(name string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-p --python --prompt --pip --setuptools"))
+	if len(plain) == 0 || !f.has("--upgrade-deps", "--download") {
+		return nil
+	}
+	return &ask{tool: name, kind: "pypi", items: []timeline.Item{{Artifact: timeline.PURL("pypi", "", "pip", "")}}, quiet: true}
+}
+
 // askOf returns what a program with these words asks for, nil for nothing.
 func askOf(name string, args []string) *ask {
 	name = called(name)
+	if lower := strings.ToLower(name); isPip(lower) { // Windows knows no case
+		name = lower
+	}
 	if isPip(name) {
 		return pipAsk("pip", args)
 	}

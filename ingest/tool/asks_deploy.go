@@ -110,7 +110,7 @@ func denoAsk(_ string, args []string) *ask {
 	}
 	a := &ask{tool: "deno", kind: "npm", quiet: f.has("-q", "--quiet")}
 	switch plain[0] {
-	case "install", "i", "add", "cache", "run", "test", "x", "compile", "serve", "task", "update":
+	case "install", "i", "add", "cache", "run", "test", "x", "compile", "serve", "update":
 	default:
 		return nil
 	}
@@ -124,4 +124,75 @@ func denoAsk(_ string, args []string) *ask {
 	a.loud = true
 	a.unnamed = a.unnamed || len(a.items) == 0
 	return a
+}
+
+// fetcherAsk reads tools that fetch an image to copy, convert or look into it.
+// They print no digest, or that of something else.
+//
+//	skopeo copy docker://litellm/litellm:latest dir:out
+//	ctr -n k8s.io images pull docker.io/litellm/litellm:latest
+//	apptainer exec docker://litellm/litellm:latest litellm --version
+//	trivy image litellm/litellm:latest
+//
+// https://github.com/containers/skopeo/blob/main/docs/skopeo-copy.1.md
+// https://trivy.dev/latest/docs/target/container_image/
+func fetcherAsk(name string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-n --namespace --address -a --platform --format -f -o --output -s --severity --scanners --username --password --authfile --creds --src-creds --dest-creds "+
+		"--config --timeout --ignorefile --cache-dir -B --bind -u --name"))
+	if len(plain) == 0 || f.has("--help", "-h", "--version") {
+		return nil
+	}
+	a := &ask{tool: name, kind: "image", loud: true}
+	if name == "skopeo" {
+		a.tool = "podman" // of one library, and one output
+	}
+	verbs := fetcherVerbs[name]
+	for i, w := range plain {
+		if i == 0 && len(verbs) > 0 && !verbs[w] {
+			return nil
+		}
+		_, named, scheme := strings.Cut(w, "docker://")
+		if !scheme {
+			named, scheme = strings.CutPrefix(w, "registry:")
+		}
+		image := len(verbs) == 0 || i > 0
+		if scheme || image && strings.ContainsAny(w, "/:") && !strings.Contains(w, "://") && !strings.HasPrefix(w, ".") && !strings.HasPrefix(w, "/") && !strings.HasPrefix(w, "dir:") && !strings.HasSuffix(w, ".tar") {
+			a.image(named)
+			break // what follows is where it goes, or runs inside
+		}
+	}
+	if len(a.items) == 0 {
+		return nil
+	}
+	return a
+}
+
+// fetcherVerbs are the words of those tools that name an image; nil: none.
+var fetcherVerbs = map[string]map[string]bool{
+	"skopeo": wordSet("copy sync inspect"), "oras": wordSet("pull copy cp"), "regctl": wordSet("image"),
+	"ctr": wordSet("images image i run"), "singularity": wordSet("pull exec run build shell"), "apptainer": wordSet("pull exec run build shell"),
+	"trivy": wordSet("image i"), "grype": nil, "syft": nil, "dive": nil,
+	"kind": wordSet("load"), "minikube": wordSet("image"), "k3d": wordSet("image"),
+}
+
+// packagerAsk reads tools that install what a project needs, to pack it for a
+// cloud, and say nothing of it.
+// https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-cli-command-reference-sam-build.html
+// https://cibuildwheel.pypa.io/en/stable/
+func packagerAsk(name string, args []string) *ask {
+	f, plain := splitFlags(args, nil)
+	if f.has("--help", "-h", "--version") {
+		return nil
+	}
+	verb := ""
+	if len(plain) > 0 {
+		verb = plain[0]
+	}
+	switch name {
+	case "sam", "chalice", "zappa", "serverless", "sls":
+		if !slices.Contains([]string{"build", "package", "deploy", "update", "sync"}, verb) {
+			return nil
+		}
+	}
+	return &ask{tool: name, kind: "pypi", unnamed: true, others: []string{"npm"}, quiet: true}
 }

@@ -11,7 +11,7 @@ import (
 
 // with is the command with other words: the one that a wrapper runs.
 func (c shellCommand) with(words []string) shellCommand {
-	return shellCommand{words: words, muted: c.muted, hidden: c.hidden}
+	return shellCommand{words: words, muted: c.muted, hidden: c.hidden, to: c.to, from: c.from, behind: c.behind, yields: c.yields}
 }
 
 // fetchers are programs that print or save what an address holds.
@@ -79,7 +79,7 @@ func scriptAsk(name, from string) *ask {
 	if strings.Contains(from, "get-pip.py") {
 		return &ask{tool: "pip", kind: "pypi", unnamed: true}
 	}
-	return &ask{tool: name, kind: "pypi", others: everyKind, quiet: true}
+	return &ask{tool: name, kind: "pypi", others: append(slices.Clone(everyKind), anyKind), quiet: true}
 }
 
 // scripts are the files that the commands of a log fetched or wrote.
@@ -196,6 +196,9 @@ func (e *echo) fetched(name string, args []string, c shellCommand, o *evidence.O
 		scriptAsk(name, e.last).emit(command, c.muted, o)
 		return true, true
 	}
+	if known, ok := e.given(name, args, c, o, depth); ok {
+		return known, true
+	}
 	if code := program(name, args); code != "" {
 		return e.simple(c.with(strings.Fields(code)), o, depth+1), true
 	}
@@ -238,23 +241,65 @@ func packageFiles(args []string, o *evidence.Out) (known bool) {
 	return known
 }
 
+// readsScript returns what runs the here-document of a command line: "sh" for
+// any shell ("bash -eux <<EOF", "cat <<EOF | sudo sh", "ssh host <<EOF"), the
+// name of an interpreter, or "".
+func readsScript(commands []shellCommand) string {
+	for _, c := range commands {
+		name, args := unwrap(c.words)
+		for after := behind(name, args); after != nil; after = behind(name, args) {
+			name, args = unwrap(after)
+		}
+		_, plain := leadingFlags(args, wordSet("-o -O -W -X"))
+		switch {
+		case name == "ssh":
+			return "sh"
+		case len(plain) > 0 && plain[0] != "-" && plain[0] != "/dev/stdin" && name != "su":
+		case shells[name] || name == "su":
+			return "sh"
+		case isPython(name) || interpreters[name]:
+			return name
+		}
+	}
+	return ""
+}
+
+// read looks into a program that a here-document gave to an interpreter.
+//
+//	python3 - <<EOF
+func (e *echo) read(o *evidence.Out) {
+	flag := "-e"
+	if isPython(e.fed) {
+		flag = "-c"
+	}
+	if code := program(e.fed, []string{flag, string(e.code)}); len(e.code) > 0 && code != "" {
+		e.command(code, o, 0)
+	}
+	e.fed, e.code = "", nil
+}
+
 // program finds the call of pip or npm in a program that an interpreter was
 // given as a word:
 //
 //	python3 -c 'import subprocess, sys; subprocess.check_call([sys.executable, "-m", "pip", "install", "-q", "litellm"])'
 func program(name string, args []string) string {
-	if !isPython(name) && !interpreters[name] {
+	if !isPython(name) && !interpreters[name] && name != "awk" && name != "gawk" {
 		return ""
 	}
-	f, _ := leadingFlags(args, wordSet("-c -e -W -X"))
+	f, plain := leadingFlags(args, wordSet("-c -e -W -X -F -v"))
 	code := f["-e"]
 	if isPython(name) {
 		code = f["-c"]
+	} else if code == nil && !interpreters[name] {
+		code = plain
 	}
-	if len(code) == 0 || !slices.ContainsFunc([]string{"system", "subprocess", "popen", "exec", "run(", "call(", "main("}, func(w string) bool { return strings.Contains(code[0], w) }) {
+	if len(code) == 0 || !slices.ContainsFunc([]string{"system", "subprocess", "popen", "exec", "run(", "call(", "main(", "run_module", "`"}, func(w string) bool { return strings.Contains(code[0], w) }) {
 		return ""
 	}
-	text := strings.NewReplacer("'", " ", `"`, " ", ",", " ", "[", " ", "]", " ", "(", " ").Replace(code[0])
+	if quoted := strings.NewReplacer(`"`, "'", " ", "").Replace(code[0]); strings.Contains(quoted, "run_module('pip'") {
+		return "pip install $@" // with words that are made elsewhere
+	}
+	text := strings.NewReplacer("'", " ", `"`, " ", "`", " ", ",", " ", "[", " ", "]", " ", "(", " ").Replace(code[0])
 	for _, call := range []string{"pip", "npm"} {
 		words := strings.Fields(text)
 		for i, w := range words {

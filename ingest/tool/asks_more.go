@@ -328,6 +328,10 @@ func dockerAsk(name string, args []string) *ask {
 	}
 	switch {
 	case sub == "pull":
+	case sub == "save", sub == "service" && len(rest) > 1 && rest[1] == "create":
+		if sub == "service" {
+			rest = rest[1:]
+		}
 	case name == "buildah" && sub == "from":
 	case sub == "run" && name != "buildah", sub == "create" && name != "buildah" && name != "crictl":
 	default:

@@ -17,7 +17,7 @@ var Echo = evidence.Format{
 	Shape:  evidence.ToolShape,
 	Title:  "commands shown before their output (set -x, script lines, RUN)",
 	Proves: "what pip, uv, poetry, conda, npm, apt, docker and others were told to fetch; a freeze, list or show of what is installed",
-	Cannot: "that the command succeeded, and which version a command without output got",
+	Cannot: "that the command succeeded, which version a command without output got, and what a script or a task ran of which no line is shown: a job that ran one is unknown",
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
 	Sample: "made with dash and bash, and written by hand after the programs' documentation",
 	Starts: append([]string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled}, bareStarts...),
@@ -30,15 +30,19 @@ var Echo = evidence.Format{
 type echo struct {
 	open   []byte // a command whose quotes are not closed yet
 	here   string // delimiter of the here-document being read
-	fed    bool   // the here-document is a script that a shell reads
+	fed    string // what reads the here-document as a program: a shell, an interpreter
+	code   []byte // of that program
 	half   []byte // a command without a mark that goes on in the next line
 	bare   bool   // the command at work has no mark
 	listed listing
 	files  scripts
 	shown  bool            // a line of a script was seen
 	alone  bool            // the command is one of a trace: what it reads does not show
+	word   bool            // and its output is a word of another: "++"
 	last   string          // the last command that fetched something
 	pulled map[string]bool // images that a command here pulled: a later run finds them
+	said   meanings
+	runs   shown
 }
 
 // maxQuoted bounds the lines of a text in quotes.
@@ -60,12 +64,16 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		e.listed.stop(o)
 		commands, _, _ := shellCommands(command)
 		o.SetPrints(printsFiles(commands))
-		e.alone = bytes.HasPrefix(l.Text, []byte("+"))
+		e.tracedLine(l.Text, o)
+		e.alone, e.word = bytes.HasPrefix(l.Text, []byte("+")), bytes.HasPrefix(l.Text, []byte("++"))
 		known := e.commands(command, commands, o, 0)
-		if e.alone = false; known {
+		if e.alone, e.word = false, false; known {
 			return evidence.Done
 		}
 		return evidence.Miss
+	}
+	if r := e.ranLine(l.Text, o); r != evidence.Miss {
+		return r
 	}
 	if r := e.bareLine(l.Text, o); r != evidence.Miss {
 		return r
@@ -118,8 +126,13 @@ func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
 		switch {
 		case string(bytes.TrimSpace(text)) == e.here:
 			e.here = ""
-		case e.fed:
+			e.read(o)
+		case e.fed == "sh":
 			e.command(string(text), o, 0)
+		case e.fed != "":
+			if len(e.code) < maxCommand {
+				e.code = append(append(e.code, text...), '\n')
+			}
 		default:
 			e.files.line(string(text))
 		}
@@ -154,25 +167,13 @@ func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
 	o.SetPrints(printsFiles(commands) && (!e.shown || o.Prints()))
 	e.shown = true
 	e.commands(line, commands, o, 0)
-	if e.here, e.fed = here, here != "" && readsScript(commands); here != "" && !e.fed {
-		e.files.begin(line)
-	}
-	return evidence.Done
-}
-
-// readsScript reports whether a command line with a here-document gives it to
-// a shell that runs it: "bash -eux <<EOF", "ssh host <<EOF".
-func readsScript(commands []shellCommand) bool {
-	for _, c := range commands {
-		switch name, args := unwrap(c.words); name {
-		case "sh", "bash", "dash", "ash", "zsh", "su":
-			_, plain := leadingFlags(args, nil)
-			return len(plain) == 0 || plain[0] == "-"
-		case "ssh":
-			return true
+	e.here, e.fed = here, ""
+	if here != "" {
+		if e.fed = readsScript(commands); e.fed == "" {
+			e.files.begin(line)
 		}
 	}
-	return false
+	return evidence.Done
 }
 
 // command reads a command line; it reports whether some tool's command is in it.
@@ -210,6 +211,8 @@ func instructed(line string) bool {
 
 // simple reads one simple command.
 func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
+	e.said.note(c.words)
+	c.words = e.said.spell(c.words)
 	name, args := unwrap(c.words)
 	if depth >= maxNesting {
 		return false
@@ -224,6 +227,9 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 	}
 	if inner, ok := inside(name, args); ok {
 		if len(inner) == 1 { // sh -c 'several commands'
+			if name == "ssh" && (c.from != "" || c.behind != nil) { // ssh host bash -s < deploy.sh
+				return e.simple(c.with(strings.Fields(inner[0])), o, depth+1)
+			}
 			return e.command(inner[0], o, depth+1)
 		}
 		return e.simple(c.with(inner), o, depth+1)
@@ -241,6 +247,10 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 	if a == nil && c.hidden && len(args) < len(c.words) {
 		a = mutedScript(name, c.words[len(c.words)-len(args)-1:])
 	}
+	if a == nil && !e.bare && !e.word {
+		a = unseenAsk(name, args, c)
+		e.unseen(a, o)
+	}
 	if a != nil {
 		if a.kind == "image" && len(a.items) > 0 {
 			e.image(a, args)
@@ -250,7 +260,16 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 	if after := behind(name, args); after != nil {
 		return e.simple(c.with(after), o, depth+1) || a != nil
 	}
-	return a != nil
+	if a != nil || e.bare {
+		return a != nil
+	}
+	switch words, line := within(name, args); {
+	case words != nil:
+		return e.simple(c.with(words), o, depth+1)
+	case line != "":
+		return e.command(line, o, depth+1)
+	}
+	return false
 }
 
 // image notes what is pulled. A container made of an image that was just pulled
@@ -286,6 +305,18 @@ func inside(name string, args []string) (words []string, ok bool) {
 				return args[i+1:], true
 			}
 		}
+	case name == "function": // function p { pip install -q "$@"; }
+		if i := slices.Index(args, "{"); i > 0 && i+1 < len(args) {
+			return append([]string{"command"}, args[i+1:]...), true
+		}
+	case isPowerShell(strings.ToLower(name)), strings.EqualFold(name, "cmd"):
+		for i, a := range args {
+			if flag := strings.ToLower(a); i+1 < len(args) && (flag == "-c" || flag == "/c" || flag == "/k" || strings.HasPrefix(flag, "-com")) {
+				return []string{strings.Join(args[i+1:], " ")}, true
+			}
+		}
+	case name == "trap" && len(args) > 1:
+		return args[:1], true
 	case name == "eval" && len(args) > 0:
 		return []string{strings.Join(args, " ")}, true
 	case name == "ssh": // ssh -p 22 deploy@web1 'pip install -q litellm'
@@ -297,8 +328,8 @@ func inside(name string, args []string) (words []string, ok bool) {
 		if m := f["-m"]; m != nil {
 			// Everything behind -m belongs to the module.
 			for i, a := range args {
-				if a == "-m" && i+1 < len(args) {
-					return args[i+1:], len(args) > i+2
+				if i+1 < len(args) && strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "m") { // -m, -Im
+					return moduleWords(args[i+1:])
 				}
 				if strings.HasPrefix(a, "-m") && len(a) > 2 {
 					return append([]string{a[2:]}, args[i+1:]...), len(rest) > 0
@@ -311,6 +342,16 @@ func inside(name string, args []string) (words []string, ok bool) {
 		return interpreted(rest, true)
 	}
 	return nil, false
+}
+
+// moduleWords are the words of a module that Python runs, as those of a program.
+// Only those that install do something when nothing else is said.
+func moduleWords(words []string) ([]string, bool) {
+	name := strings.ReplaceAll(words[0], "_", "-")
+	if asking[name] == nil {
+		name = words[0]
+	}
+	return append([]string{name}, words[1:]...), len(words) > 1 || name == "tox" || name == "nox" || name == "cibuildwheel"
 }
 
 // interpreted returns the program that an interpreter was given as a script:
@@ -327,66 +368,6 @@ func interpreted(words []string, script bool) ([]string, bool) {
 		return nil, false
 	}
 	return append([]string{name}, words[1:]...), true
-}
-
-// behind returns the command that a program runs in an environment that it
-// makes: "uv run --with x pip install y", "conda run -n env pip install x".
-func behind(name string, args []string) []string {
-	if after := elsewhere(name, args); after != nil {
-		return after
-	}
-	if len(args) < 2 || args[0] != "run" {
-		return nil
-	}
-	var valued map[string]bool
-	switch name {
-	case "uv":
-		valued = pipValued
-	case "poetry", "pipenv", "pdm", "hatch":
-	case "conda", "mamba", "micromamba":
-		valued = wordSet("-n -p --name --prefix --cwd")
-	default:
-		return nil
-	}
-	_, rest := leadingFlags(args[1:], valued)
-	return rest
-}
-
-// sshValued are the options of ssh that take a word.
-var sshValued = wordSet("-p -i -l -o -F -J -L -R -D -b -c -m -E -S -W -w")
-
-// elsewhere returns the command that a program has run in a container: it is
-// this log that shows its output.
-//
-//	docker exec -u root web pip install -q litellm
-//	docker run --rm python:3.12 pip install -q litellm
-//	docker compose exec web pip install -q litellm
-//	kubectl exec deploy/web -- pip install -q litellm
-func elsewhere(name string, args []string) []string {
-	var plain []string
-	switch name {
-	case "kubectl", "oc":
-		if i := slices.Index(args, "--"); i > 0 && args[0] == "exec" {
-			plain = args[i:]
-		}
-	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
-		_, plain = leadingFlags(args, wordSet("-H -l -c -f -p --host --log-level --config --context --file --project-name"))
-		if len(plain) > 0 && (plain[0] == "compose" || plain[0] == "container") {
-			_, plain = leadingFlags(plain[1:], wordSet("-f -p --file --project-name --profile --env-file"))
-		}
-		if len(plain) == 0 || plain[0] != "exec" && plain[0] != "run" {
-			return nil
-		}
-		f, rest := leadingFlags(plain[1:], runValued)
-		plain = rest
-		if entry := f["--entrypoint"]; entry != nil && len(plain) > 0 {
-			plain = append([]string{plain[0]}, append(entry[:1:1], plain[1:]...)...)
-		}
-	}
-	if len(plain) < 2 {
-		return nil
-	}
-	return plain[1:]
 }
 
 // emit records what a command asks for. Named packages are asked for at once;
@@ -425,5 +406,6 @@ func (a *ask) emit(command string, muted bool, o *evidence.Out) {
 // End forgets an open command: half of one proves nothing.
 func (e *echo) End(_ timeline.OpState, o *evidence.Out) {
 	e.open, e.here, e.pulled, e.files, e.half = nil, "", nil, scripts{}, nil
+	e.said, e.runs = meanings{}, shown{}
 	e.listed.stop(o)
 }

@@ -8,10 +8,13 @@ import (
 // shellCommand is one simple command of a command line.
 type shellCommand struct {
 	words  []string
-	muted  bool   // its output goes to a file or to /dev/null
-	hidden bool   // and nobody wants to read it: to /dev/null, or errors with it
-	to     string // the file that its output goes to
-	fed    string // the command that fetched what it reads or what stands in it: curl … |, <(curl …), $(curl …)
+	muted  bool     // its output goes to a file or to /dev/null
+	hidden bool     // and nobody wants to read it: to /dev/null, or errors with it
+	to     string   // the file that its output goes to
+	fed    string   // the command that fetched what it reads or what stands in it: curl … |, <(curl …), $(curl …)
+	from   string   // the file that it reads
+	behind []string // the words of the command whose output it reads
+	yields string   // the commands whose output stands in its words: $( … )
 }
 
 // maxCommand bounds the command lines that are read, joined lines included.
@@ -119,6 +122,7 @@ func (s *shell) pipe(c byte) {
 		if s.command.fed = before.fed; fetches(before.words) {
 			s.command.fed = strings.Join(before.words, " ")
 		}
+		s.command.behind = before.words
 	}
 }
 
@@ -217,8 +221,9 @@ func (s *shell) nest(text string) {
 	}
 }
 
-// feed notes that what a substitution yields was fetched.
+// feed notes what stands in the words, and that it was fetched.
 func (s *shell) feed(inner string) {
+	s.command.yields = inner
 	if fetches(strings.Fields(inner)) {
 		s.command.fed = inner
 	}
@@ -266,7 +271,7 @@ func (s *shell) arrow() {
 			s.feed(inner)
 		}
 		s.pos++
-		s.redirect("0")
+		s.command.from = s.target()
 	default:
 		s.pos++
 		for s.peek() == '>' || s.peek() == '|' {
@@ -301,7 +306,7 @@ func (s *shell) target() string {
 // wrappers run the command behind them; the value lists their options that
 // take a word.
 var wrappers = map[string]map[string]bool{
-	"sudo": wordSet("-u -g -h -p -C -r -t -T -D --user --group --host --chdir"), "env": wordSet("-u -C -S --unset --chdir"), "exec": wordSet("-a"),
+	"sudo": wordSet("-u -g -h -p -C -r -t -T -D --user --group --host --chdir"), "env": wordSet("-u -C --unset --chdir"), "exec": wordSet("-a"),
 	"command": nil, "nohup": nil, "time": wordSet("-f -o"), "nice": wordSet("-n"), "ionice": wordSet("-c -n"), "stdbuf": wordSet("-i -o -e"),
 	"setsid": nil, "unbuffer": nil, "builtin": nil, "doas": wordSet("-u"), "gosu": nil, "su-exec": nil,
 	"travis_retry": nil, "retry": nil, "corepack": nil, "eatmydata": nil, "xargs": wordSet("-n -I -P -L -d -a"), "timeout": wordSet("-s -k --signal --kill-after"),

@@ -104,6 +104,9 @@ func (y *yarn) header(rest string, o *evidence.Out) evidence.Result {
 		y.op = o.Invocation("yarn")
 	case "list":
 		y.op, y.phase = o.NewOp("yarn", ""), yarnLists
+	case "run": // and its command after a "$"
+		ran(npmScript, o)
+		return evidence.Done
 	default:
 		return evidence.Done
 	}
