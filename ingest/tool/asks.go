@@ -18,6 +18,7 @@ type ask struct {
 	none    bool     // it fetches nothing, but its output is read
 	loud    bool     // its output always says what came: only without it is it opaque
 
+	traces   bool // it is a script whose commands are printed (bash -x)
 	unproved bool // that the line is a command shows in its words alone
 }
 

@@ -130,7 +130,8 @@ func (e *echo) unseen(a *ask, o *evidence.Out) {
 		return
 	}
 	if a.tool == "script" && e.alone {
-		a.quiet = true
+		a.quiet = !a.traces
+		a.loud = a.traces
 	}
 	e.await(a, o)
 }

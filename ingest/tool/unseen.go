@@ -214,7 +214,7 @@ func shellAsk(name string, args []string, c shellCommand) *ask {
 	if f.has("--version", "--help", "-n") {
 		return nil
 	}
-	a := &ask{tool: "script", others: anything}
+	a := &ask{tool: "script", others: anything, traces: f.has("-x")}
 	switch {
 	case f.has("-c"):
 		return nil
