@@ -128,6 +128,7 @@ var Formats = []evidence.Format{
 	document.Image,
 	document.DockerList,
 	document.Pods,
+	document.Nodes,
 	document.KubernetesEventsYAML,
 	document.DistInfo,
 	document.EggInfo,

@@ -188,6 +188,11 @@ func (p *plan) could(c *timeline.CredentialRow, gateway []int) []int {
 		}
 		return by
 	}
+	if secret, ok := strings.CutPrefix(c.Alias, "secret "); ok && strings.HasPrefix(c.Store, "k8s:") {
+		for _, i := range p.given(secret, c.Store) {
+			add(i)
+		}
+	}
 	// Of a list that says no more than the name only the gateway's own keys are
 	// known to stand in its database.
 	wide := c.Store != "" && !ciStore(c.Store) && !strings.HasPrefix(c.Store, "k8s:") && (c.Store != ownStore || strings.HasPrefix(c.Class, "gateway-"))
@@ -199,6 +204,23 @@ func (p *plan) could(c *timeline.CredentialRow, gateway []int) []int {
 			add(i)
 		}
 	}
+	return by
+}
+
+// given are the findings on containers that are given a whole Kubernetes secret,
+// with every key in it.
+func (p *plan) given(secret, store string) (by []int) {
+	for _, row := range p.rows {
+		if row.Name != secret {
+			continue
+		}
+		for _, h := range row.Held {
+			if keeps(store, h.Subject) {
+				by = append(by, p.reach[h.Subject]...)
+			}
+		}
+	}
+	slices.Sort(by)
 	return by
 }
 

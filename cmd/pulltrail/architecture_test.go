@@ -43,9 +43,10 @@ var layers = map[string][]string{
 	"ingest/collect/gitlab":   {"timeline", "ingest/collect"},
 	"ingest/collect/registry": {"timeline", "ingest/collect"},
 
-	"ingest/collect/buildkite": {"timeline", "ingest/collect"},
-	"ingest/collect/circleci":  {"timeline", "ingest/collect"},
-	"ingest/collect/jenkins":   {"timeline", "ingest/collect"},
+	"ingest/collect/buildkite":  {"timeline", "ingest/collect"},
+	"ingest/collect/circleci":   {"timeline", "ingest/collect"},
+	"ingest/collect/kubernetes": {"timeline", "ingest/collect"},
+	"ingest/collect/jenkins":    {"timeline", "ingest/collect"},
 }
 
 // owners are heavy dependencies, each imported by one package alone, and which

@@ -50,6 +50,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"truncate":  truncate,
 		"hold":      hold,
 		"objects":   startObjects,
+		"cluster":   startKubernetes,
 		"github":    startGitHub,
 		"gitlab":    startGitLab,
 		"buildkite": startBuildkite,

@@ -292,6 +292,22 @@ func (s *Session) keepPart(in *intake, most int64, watch *watch, row *timeline.I
 	return s.keep(&intake{r: bytes.NewReader(part), text: text}, most, watch, row, want, leads)
 }
 
+// emptyList reports whether a text is a list without anything in it, bare or as
+// Kubernetes has it.
+//
+//	[]
+//	{"kind":"EventList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]}
+func emptyList(text []byte) bool {
+	if len(text) > 1<<10 || string(bytes.TrimSpace(text)) == "[]" {
+		return len(text) <= 1<<10
+	}
+	var list struct {
+		Kind  string             `json:"kind"`
+		Items *[]json.RawMessage `json:"items"`
+	}
+	return json.Unmarshal(text, &list) == nil && strings.HasSuffix(list.Kind, "List") && (list.Items == nil || len(*list.Items) == 0)
+}
+
 // keep writes what comes in into the case.
 func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Inquiry, want Want, leads http.Header) (*Answer, error) {
 	a := &Answer{s: s}
@@ -339,7 +355,7 @@ func (s *Session) keep(in *intake, most int64, watch *watch, row *timeline.Inqui
 	}
 	row.Head = string(head)
 	row.SHA256, row.Bytes, row.Reply = sum, n, timeline.Obtained
-	if in.text != nil && string(bytes.TrimSpace(in.text.Bytes())) == "[]" {
+	if in.text != nil && emptyList(in.text.Bytes()) {
 		row.Reading = timeline.NoReading // a list without anything in it is of every format
 	}
 	if k != nil {

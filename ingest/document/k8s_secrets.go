@@ -32,6 +32,14 @@ var workloads = map[string][]string{
 	"ReplicaSet": {"spec", "template", "spec"}, "Job": {"spec", "template", "spec"}, "CronJob": {"spec", "jobTemplate", "spec", "template", "spec"},
 }
 
+// metadataList is what the API server answers to who wants no values: what it is
+// a list of stands in the address alone.
+//
+//	{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":[{"metadata":{"name":"gateway","namespace":"ai",…}}]}
+//
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
+const metadataList = "PartialObjectMetadataList"
+
 // claimKubernetesSecrets wants a secret or a workload first: pods and events
 // are other formats.
 func claimKubernetesSecrets(h *evidence.Head) bool {
@@ -53,7 +61,7 @@ func claimKubernetesSecrets(h *evidence.Head) bool {
 		}
 		kind = firstKind(h.Bytes)
 	}
-	return kind == "Secret" || kind == "SecretList" || workloads[kind] != nil
+	return kind == metadataList && h.Name == "secrets.json" || kind == "Secret" || kind == "SecretList" || workloads[kind] != nil
 }
 
 // firstKind is the first kind in YAML text that is not a list.
@@ -76,12 +84,19 @@ func readKubernetesSecrets(d *evidence.Doc, o *evidence.Out) error {
 	}
 	for _, root := range docs {
 		kind := scalarText(child(root, "kind"))
+		if kind == metadataList {
+			kind = "SecretList"
+		}
 		list := items(child(root, "items"))
 		if list == nil {
 			kubernetesObject(d, o, root, kind)
 		}
 		for _, item := range list {
-			kubernetesObject(d, o, item, cmp.Or(scalarText(child(item, "kind")), strings.TrimSuffix(kind, "List")))
+			own := scalarText(child(item, "kind"))
+			if own+"List" == metadataList {
+				own = ""
+			}
+			kubernetesObject(d, o, item, cmp.Or(own, strings.TrimSuffix(kind, "List")))
 		}
 	}
 	return err
@@ -120,6 +135,17 @@ func kubernetesSecret(d *evidence.Doc, o *evidence.Out, n *yaml.Node) {
 	onNode(d, o, name, "name: "+name.Value)
 	o.Credential(c)
 	c.Alias, c.Class = "secret "+name.Value, ""
+	keys := map[string]bool{} // who set a key, and which ones, is known without values
+	eachField(child(n, "data"), func(key, _ *yaml.Node) { keys[key.Value] = true })
+	for _, m := range items(child(meta, "managedFields")) {
+		eachField(child(m, "fieldsV1", "f:data"), func(key, _ *yaml.Node) {
+			if c.Name, _ = strings.CutPrefix(key.Value, "f:"); c.Name != "." && !keys[c.Name] {
+				keys[c.Name] = true
+				onNode(d, o, key, "f:"+c.Name)
+				o.Credential(c)
+			}
+		})
+	}
 	for _, data := range []string{"data", "stringData"} {
 		eachField(child(n, data), func(key, _ *yaml.Node) {
 			c.Name = key.Value
