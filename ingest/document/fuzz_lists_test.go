@@ -2,12 +2,17 @@ package document
 
 import "testing"
 
-func FuzzDpkgList(f *testing.F)   { fuzz(f, DpkgList, "l.txt") }
-func FuzzRPMList(f *testing.F)    { fuzz(f, RPMList, "l.txt") }
-func FuzzAPKList(f *testing.F)    { fuzz(f, APKList, "l.txt") }
-func FuzzPacmanList(f *testing.F) { fuzz(f, PacmanList, "l.txt") }
-func FuzzCondaList(f *testing.F)  { fuzz(f, CondaList, "l.txt") }
-func FuzzGemList(f *testing.F)    { fuzz(f, GemList, "l.txt") }
-func FuzzPipCache(f *testing.F)   { fuzz(f, PipCache, "l.txt") }
-func FuzzFileList(f *testing.F)   { fuzz(f, FileList, "l.txt") }
-func FuzzUVCache(f *testing.F)    { fuzz(f, UVCache, "wheels-v5/pypi/idna/3.7-py3-none-any.http") }
+func FuzzDpkgList(f *testing.F)      { fuzz(f, DpkgList, "l.txt") }
+func FuzzRPMList(f *testing.F)       { fuzz(f, RPMList, "l.txt") }
+func FuzzAPKList(f *testing.F)       { fuzz(f, APKList, "l.txt") }
+func FuzzPacmanList(f *testing.F)    { fuzz(f, PacmanList, "l.txt") }
+func FuzzCondaList(f *testing.F)     { fuzz(f, CondaList, "l.txt") }
+func FuzzGemList(f *testing.F)       { fuzz(f, GemList, "l.txt") }
+func FuzzPipCache(f *testing.F)      { fuzz(f, PipCache, "l.txt") }
+func FuzzFileList(f *testing.F)      { fuzz(f, FileList, "l.txt") }
+func FuzzUVCache(f *testing.F)       { fuzz(f, UVCache, "wheels-v5/pypi/idna/3.7-py3-none-any.http") }
+func FuzzTrivy(f *testing.F)         { fuzz(f, Trivy, "t.json") }
+func FuzzSyft(f *testing.F)          { fuzz(f, Syft, "s.json") }
+func FuzzGrype(f *testing.F)         { fuzz(f, Grype, "g.json") }
+func FuzzSkopeoInspect(f *testing.F) { fuzz(f, SkopeoInspect, "i.json") }
+func FuzzGitLabJobs(f *testing.F)    { fuzz(f, GitLabJobs, "jobs.json") }

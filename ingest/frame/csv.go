@@ -16,7 +16,7 @@ import (
 var CSVRows = evidence.Format{
 	Name:   "csv-rows",
 	Shape:  evidence.FrameShape,
-	Title:  "Tables exported as CSV (LiteLLM spend logs, Harbor audit log, Azure Container Registry events)",
+	Title:  "Tables exported as CSV (LiteLLM spend logs, Harbor audit log, Azure Container Registry events, PyPI downloads)",
 	Proves: "nothing by itself: the rows hold records",
 	Cannot: "tables whose columns it does not know",
 	Doc:    "https://www.rfc-editor.org/rfc/rfc4180",
@@ -32,6 +32,10 @@ var csvTables = [][]string{
 	{"operation", "resource", "op_time"},                                // Harbor's audit log
 	{"OperationName", "Repository", "TimeGenerated"},                    // ContainerRegistryRepositoryEvents
 	{"OperationName", "Repository", "TimeGenerated [UTC]"},              // as Azure's portal exports it
+	{"timestamp", "project", "file_filename"},                           // PyPI's downloads, as BigQuery flattens them
+	{"timestamp", "project", "file_version"},
+	{"timestamp", "project", "country_code", "version"},
+	{"date", "project", "country_code", "version"}, // as ClickHouse has them
 }
 
 func firstRow(text []byte) []byte {
