@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,12 +36,13 @@ func standIn(mode string) *services.LLM {
 }
 
 // newCanary makes a runner that asks the endpoint in its own time.
-func newCanary(t *testing.T, g *services.LLM, change func(*canary.Target, *canary.Limits)) (*canary.Runner, error) {
+func newCanary(t *testing.T, g http.RoundTripper, change func(*canary.Target, *canary.Limits)) (*canary.Runner, error) {
 	t.Helper()
 	for name, key := range canaryKeys {
 		t.Setenv(name, key)
 	}
 	at := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
+	var asked atomic.Int64
 	target := canary.Target{
 		Name: "eu", Base: "https://llm.acme.example/v1", Model: "chat", Prompt: 10_000, Limit: 12_000, Rate: 8000, Reply: 64, Timeout: time.Minute,
 		Tenants: []canary.Tenant{{Name: "canary-a", Tokens: collect.Places{Env: []string{"CANARY_A"}}}, {Name: "canary-b", Tokens: collect.Places{Env: []string{"CANARY_B"}}}},
@@ -48,7 +53,7 @@ func newCanary(t *testing.T, g *services.LLM, change func(*canary.Target, *canar
 	}
 	return canary.New(t.Context(), canary.Options{
 		Targets: []canary.Target{target}, Dial: g, Watch: services.Stopwatch, Program: "test",
-		Now: func() time.Time { at = at.Add(time.Hour); return at },
+		Now: func() time.Time { return at.Add(time.Duration(asked.Add(1)) * time.Second) },
 	}, limits)
 }
 
@@ -274,6 +279,43 @@ func TestCanarySpends(t *testing.T) {
 	requests, tokens := r.Spent()
 	if rounds < 2 || rounds > 3 || total > 120_000 || tokens != total || requests != int64(5*rounds) {
 		t.Errorf("%d rounds, %d requests; %d tokens were spent, %d are said", rounds, requests, total, tokens)
+	}
+}
+
+// stopper ends a run when so many requests are sent.
+type stopper struct {
+	g    *services.LLM
+	left int
+	stop context.CancelFunc
+}
+
+func (s *stopper) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.left--; s.left == 0 {
+		s.stop()
+		return nil, r.Context().Err()
+	}
+	return s.g.RoundTrip(r)
+}
+
+// TestCanaryInterrupt ends a run in the middle: what was sent is on record, and
+// so is what was not.
+func TestCanaryInterrupt(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	r, err := newCanary(t, &stopper{standIn(""), 2, stop}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := r.Round(ctx)
+	if !errors.Is(err, context.Canceled) || rep == nil || len(rep.Rows) != 5 {
+		t.Fatal(rep, err)
+	}
+	var got []string
+	for _, row := range rep.Rows {
+		got = append(got, string(row.Outcome))
+	}
+	if want := "whole interrupted not-sent not-sent not-sent"; strings.Join(got, " ") != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
