@@ -16,7 +16,7 @@ var Echo = evidence.Format{
 	Name:   "command-echo",
 	Shape:  evidence.ToolShape,
 	Title:  "commands shown before their output (set -x, script lines, RUN)",
-	Proves: "what pip, uv, poetry, conda, npm, apt, docker and others were told to fetch; a freeze, list or show of what is installed",
+	Proves: "what pip, uv, poetry, conda, npm, apt, docker and others were told to fetch; what commands that list packages print: pip, conda, pipx, npm, pnpm, gem, dpkg, rpm, apk; a lock file as poetry show, uv tree, pip-compile print it",
 	Cannot: "that the command succeeded, which version a command without output got, and what a script or a task ran of which no line is shown: a job that ran one is unknown",
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
 	Sample: "made with dash and bash, and written by hand after the programs' documentation",
@@ -28,21 +28,22 @@ var Echo = evidence.Format{
 }
 
 type echo struct {
-	open   []byte // a command whose quotes are not closed yet
-	here   string // delimiter of the here-document being read
-	fed    string // what reads the here-document as a program: a shell, an interpreter
-	code   []byte // of that program
-	half   []byte // a command without a mark that goes on in the next line
-	bare   bool   // the command at work has no mark
-	listed listing
-	files  scripts
-	shown  bool            // a line of a script was seen
-	alone  bool            // the command is one of a trace: what it reads does not show
-	word   bool            // and its output is a word of another: "++"
-	last   string          // the last command that fetched something
-	pulled map[string]bool // images that a command here pulled: a later run finds them
-	said   meanings
-	runs   shown
+	open     []byte // a command whose quotes are not closed yet
+	here     string // delimiter of the here-document being read
+	fed      string // what reads the here-document as a program: a shell, an interpreter
+	code     []byte // of that program
+	half     []byte // a command without a mark that goes on in the next line
+	bare     bool   // the command at work has no mark
+	listed   listing
+	files    scripts
+	shown    bool            // a line of a script was seen
+	scripted bool            // the command is one of a script, whose output follows all of it
+	alone    bool            // the command is one of a trace: what it reads does not show
+	word     bool            // and its output is a word of another: "++"
+	last     string          // the last command that fetched something
+	pulled   map[string]bool // images that a command here pulled: a later run finds them
+	said     meanings
+	runs     shown
 }
 
 // maxQuoted bounds the lines of a text in quotes.
@@ -61,7 +62,7 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return evidence.Done
 	}
 	if command, ok := traced(l.Text); ok {
-		e.listed.stop(o)
+		e.listed.command(false, o)
 		commands, _, _ := shellCommands(command)
 		o.SetPrints(printsFiles(commands))
 		e.tracedLine(l.Text, o)
@@ -122,6 +123,8 @@ func traced(line []byte) (command string, ok bool) {
 // script reads a line of a script. A command goes on while its quotes are
 // open; what a here-document writes is no command.
 func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
+	e.scripted = true
+	defer func() { e.scripted = false }()
 	if e.here != "" {
 		switch {
 		case string(bytes.TrimSpace(text)) == e.here:
@@ -138,7 +141,7 @@ func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
 		}
 		return evidence.Done
 	}
-	e.listed.stop(o)
+	e.listed.command(true, o)
 	if e.open == nil {
 		if command, ok := traced(text); ok {
 			text = []byte(command)
@@ -234,7 +237,7 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 		}
 		return e.simple(c.with(inner), o, depth+1)
 	}
-	if !e.bare && e.listed.asked(name, args, c.muted, o) {
+	if !e.bare && e.listed.asked(name, args, c.muted, e.scripted, o) {
 		return true
 	}
 	a := askOf(name, args)

@@ -52,7 +52,7 @@ func (e *echo) bareLine(line []byte, o *evidence.Out) evidence.Result {
 	}
 	e.bare = false
 	if known {
-		e.listed.stop(o)
+		e.listed.interrupt(o)
 		return evidence.Done
 	}
 	return evidence.Miss

@@ -96,6 +96,9 @@ func (u *uv) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if l.Echo {
 		return evidence.Miss
 	}
+	if isRow && u.op == nil && row.sign == '-' && bytes.HasPrefix(l.Text, []byte("   ")) {
+		return evidence.Miss // a list in YAML: pip's part of conda env export
+	}
 	if isRow {
 		return u.row(row, o)
 	}
