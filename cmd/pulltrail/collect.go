@@ -39,7 +39,8 @@ nothing that the case has. Exit code 3: something could not be had, or not read.
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	for _, service := range []*cobra.Command{
-		a.collectGitHub(), a.collectGitLab(), a.collectBuildkite(), a.collectCircleCI(), a.collectRegistry(), a.collectKubernetes(), a.collectLiteLLM(),
+		a.collectGitHub(), a.collectGitLab(), a.collectJenkins(), a.collectBuildkite(), a.collectCircleCI(),
+		a.collectRegistry(), a.collectKubernetes(), a.collectLiteLLM(),
 	} {
 		service.Args = usageOf(service.Args)
 		c.AddCommand(service)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"strings"
@@ -79,4 +80,32 @@ func startCircleCI(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { strangers(ts, &c.Hosts, servicesToken) })
 	ts.Setenv("API", c.API.URL+"/api")
 	ts.Setenv("CIRCLE_TOKEN", servicesToken)
+}
+
+// startJenkins starts a stand-in for a Jenkins controller and puts its address
+// into $URL and a login into $JENKINS_CREDENTIAL, until the story ends.
+func startJenkins(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: jenkins")
+	}
+	build := func(number int64, gone int, lines ...string) *services.JenkinsBuild {
+		lines = append(append([]string{"Started by timer", "[Pipeline] Start of Pipeline"}, lines...), "[Pipeline] End of Pipeline", "Finished: SUCCESS")
+		return &services.JenkinsBuild{Number: number, Begun: noon.Add(time.Duration(number) * time.Minute), Lasted: time.Minute, Gone: gone, Lines: lines}
+	}
+	j := &services.Jenkins{
+		Hosts: services.Hosts{Token: "mia:" + servicesToken},
+		Root: services.JenkinsItem{Credentials: []string{"pypi-token"}, Items: []*services.JenkinsItem{
+			{Name: "team", Credentials: []string{"nexus"}, Items: []*services.JenkinsItem{{Name: "api", Next: 6, Builds: []*services.JenkinsBuild{
+				build(5, 0, "Masking supported pattern matches of $TWINE_PASSWORD", "Successfully installed litellm-1.107.0"),
+				build(4, http.StatusForbidden),
+				build(2, 0, "+ pip install idna", "Successfully installed idna-3.10"),
+				build(1, 0, "+ make"),
+			}}}},
+		}},
+	}
+	j.Start()
+	ts.Defer(j.Close)
+	ts.Defer(func() { strangers(ts, &j.Hosts, base64.StdEncoding.EncodeToString([]byte(j.Token))) })
+	ts.Setenv("URL", j.API.URL+"/jenkins")
+	ts.Setenv("JENKINS_CREDENTIAL", j.Token)
 }

@@ -54,6 +54,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"github":    startGitHub,
 		"gitlab":    startGitLab,
 		"buildkite": startBuildkite,
+		"jenkins":   startJenkins,
 		"circleci":  startCircleCI,
 		"registry":  startRegistry,
 		"hostile":   hostile,

@@ -144,9 +144,25 @@ func (s *Session) Has(url string, want Want) (bool, error) {
 	return ok && err == nil && s.stands(&old, want), err
 }
 
+// Obtained reports whether something is kept that goes by an address, whatever
+// its version.
+func (s *Session) Obtained(url string) (bool, error) {
+	if s.db == nil {
+		return false, nil
+	}
+	old, ok, err := s.db.Asked(url)
+	if err != nil || !ok || old.Reply != timeline.Obtained {
+		return false, err
+	}
+	return s.db.Kept(old.SHA256)
+}
+
 // Gone records that what goes by an address is there no more, as a list shows
-// that was obtained: nothing is asked for.
+// that was obtained: nothing is asked for. What was obtained before stays.
 func (s *Session) Gone(url string, want Want) error {
+	if had, err := s.Obtained(url); had || err != nil {
+		return err
+	}
 	_, err := s.settle(context.Background(), url, want, func(row *timeline.Inquiry, want Want) (*Answer, error) {
 		return s.refuse(row, timeline.Expired, want)
 	})

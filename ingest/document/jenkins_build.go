@@ -33,15 +33,7 @@ func isJenkinsBuild(v value) bool {
 }
 
 func isJenkinsJob(v value) bool {
-	if jenkinsName(v.get("url").text()) == "" {
-		return false
-	}
-	for _, list := range []string{"allBuilds", "builds"} {
-		for b := range v.get(list).elements() {
-			return b.has("number")
-		}
-	}
-	return v.has("nextBuildNumber")
+	return v.has("nextBuildNumber") && (v.get("allBuilds").kind() == '[' || v.get("builds").kind() == '[')
 }
 
 // jenkinsName is HOST/FOLDER/JOB, with /NUMBER for a build, out of the address
@@ -74,7 +66,13 @@ func readJenkinsBuild(d *evidence.Doc, o *evidence.Out) error {
 	for _, v := range all {
 		at(d, o, v)
 		name := jenkinsName(v.get("url").text())
+		if name == "" && d.Asked != 0 { // the collector asked for it by its name
+			o.ByPath()
+			name = jenkinsName(strings.TrimSuffix(strings.SplitN(d.Path, "?", 2)[0], "/api/json"))
+		}
 		switch {
+		case name == "":
+			o.Skip("neither a build nor a job of Jenkins: its address is not known")
 		case isJenkinsBuild(v):
 			name = name[:strings.LastIndexByte(name, '/')]
 			readJenkinsRun(d, o, name, v)
@@ -93,8 +91,6 @@ func readJenkinsBuild(d *evidence.Doc, o *evidence.Out) error {
 				at(d, o, v)
 				jenkinsDeleted(o, name, v, runs)
 			}
-		default:
-			o.Skip("neither a build nor a job of Jenkins: its address is not known")
 		}
 	}
 	return err

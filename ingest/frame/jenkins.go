@@ -15,7 +15,7 @@ var Jenkins = evidence.Format{
 	Name:   "jenkins",
 	Shape:  evidence.FrameShape,
 	Title:  "Jenkins console log (plain, Timestamper, pipeline, parallel)",
-	Proves: "the stages and commands of a build, its node, which parallel branch wrote a line where the log says so; times with Timestamper",
+	Proves: "the stages and commands of a build, its node, the variables that held credentials, which parallel branch wrote a line where the log says so; times with Timestamper",
 	Cannot: "job and number of the build; times without Timestamper; which branch wrote a line that has no prefix",
 	Doc:    "https://www.jenkins.io/doc/book/pipeline/",
 	Sample: "written by hand after the documentation and public logs",
@@ -26,6 +26,9 @@ var Jenkins = evidence.Format{
 
 // claimJenkins wants one of the lines that a build begins with.
 func claimJenkins(h *evidence.Head) bool {
+	if h.Name == "consoleText" { // as its address ends
+		return true
+	}
 	line, _, _ := bytes.Cut(h.Bytes, []byte("\n"))
 	line, _ = jenkinsTime(evidence.StripEscapes(bytes.Clone(line)))
 	begins := bytes.HasPrefix(line, []byte("Started by ")) || bytes.HasPrefix(line, []byte("[Pipeline] ")) || bytes.HasPrefix(line, []byte("Started from "))
@@ -53,6 +56,14 @@ func jenkinsTime(line []byte) (rest, stamp []byte) {
 	return bytes.TrimPrefix(line[n+2:], []byte(" ")), line[1 : n+1]
 }
 
+// masking begins the line that names the variables to which credentials were
+// bound.
+//
+//	Masking supported pattern matches of $TWINE_PASSWORD or $NPM_TOKEN
+//
+// https://plugins.jenkins.io/credentials-binding/
+const masking = "Masking supported pattern matches of "
+
 // Peel reads what Jenkins itself says, and takes times and branches off:
 //
 //	[Pipeline] { (Branch: unit)
@@ -63,10 +74,11 @@ func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 		return nil
 	}
 	child := s.Child(o, nil)
-	text, stamp := jenkinsTime(l.Text)
-	if stamp != nil {
+	text := l.Text
+	// What the plugin's own page shows may have a time before the log's.
+	for rest, stamp := jenkinsTime(text); stamp != nil; rest, stamp = jenkinsTime(text) {
 		child.Last = evidence.Stamp{Text: append(child.Last.Text[:0], stamp...), Read: evidence.ISOStamp}
-		l.Stamp, l.Text = child.Last, text
+		l.Stamp, l.Text, text = child.Last, rest, rest
 	}
 	if step, ok := bytes.CutPrefix(text, []byte("[Pipeline] ")); ok {
 		j.begun = true
@@ -88,6 +100,14 @@ func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 		j.begun = true
 	case bytes.HasPrefix(text, []byte("Running on ")), bytes.HasPrefix(text, []byte("Building remotely on ")):
 		j.node(string(text), o)
+	case bytes.HasPrefix(text, []byte(masking)):
+		o.Enter(child)
+		for _, name := range bytes.Split(text[len(masking):], []byte(" or ")) {
+			if name, ok := bytes.CutPrefix(name, []byte("$")); ok {
+				o.Hold(string(name))
+			}
+		}
+		return s
 	case bytes.HasPrefix(text, []byte("Finished: ")):
 		j.ended = true
 		child.Step(o)

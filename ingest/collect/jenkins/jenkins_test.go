@@ -1,0 +1,388 @@
+package jenkins
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pulltrail/ingest"
+	"pulltrail/ingest/collect"
+	"pulltrail/testdata/services"
+	"pulltrail/timeline"
+)
+
+const token = "mia:11EXAMPLEexample0123"
+
+var (
+	begin = time.Date(2026, 10, 21, 11, 39, 0, 0, time.UTC)
+	end   = time.Date(2026, 10, 21, 14, 20, 0, 0, time.UTC)
+)
+
+// world is a stand-in with a case beside it, and a clock that waits in no time.
+type world struct {
+	t    *testing.T
+	b    *services.Jenkins
+	db   *timeline.DB
+	now  time.Time
+	said []string
+}
+
+func newWorld(t *testing.T, b *services.Jenkins) *world {
+	t.Helper()
+	w := &world{t: t, b: b, now: end.Add(time.Hour)}
+	b.Token = token
+	b.Start()
+	t.Cleanup(b.Close)
+	var err error
+	if w.db, err = timeline.Create(filepath.Join(t.TempDir(), "case")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.db.Close() })
+	return w
+}
+
+// session begins a collection.
+func (w *world) session(with string, opt Options) *collect.Session {
+	w.t.Helper()
+	file := filepath.Join(w.t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(with), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	o := Connect(w.b.API.URL + "/jenkins")
+	var err error
+	if o.Token, err = Tokens(file).Find(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	o.Target, o.Command, o.Program = opt.Target(w.b.API.URL+"/jenkins"), "pulltrail collect jenkins", "test"
+	o.Window = timeline.Span{From: begin.UnixNano(), To: end.UnixNano()}
+	o.Parallel = 1
+	o.Say = func(text string) { w.said = append(w.said, text) }
+	o.Now = func() time.Time { return w.now }
+	o.Sleep = func(ctx context.Context, until time.Time) error {
+		if until.After(w.now) {
+			w.now = until
+		}
+		return ctx.Err()
+	}
+	s, err := collect.Begin(w.db, o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// collect does a collection and reads it.
+func (w *world) collect(with string, words ...string) (collect.Stats, ingest.Result, error) {
+	w.t.Helper()
+	var opt Options
+	for _, word := range words {
+		if err := opt.Parse(word); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	s := w.session(with, opt)
+	if err := s.Finish(Collect(context.Background(), s, opt)); err != nil {
+		return s.Stats(), ingest.Result{}, err
+	}
+	res, err := ingest.Collected(context.Background(), w.db, ingest.Options{Parser: "test", Command: "test"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s.Stats(), res, nil
+}
+
+func (w *world) dump() string {
+	w.t.Helper()
+	var b strings.Builder
+	if err := w.db.Dump(&b); err != nil {
+		w.t.Fatal(err)
+	}
+	return b.String()
+}
+
+// secrets fails when a host saw what is not for it, or the case holds a value.
+func (w *world) secrets() (api, store int) {
+	w.t.Helper()
+	requests := w.b.Requests()
+	for _, where := range services.Secrets(requests, base64.StdEncoding.EncodeToString([]byte(token))) {
+		w.t.Errorf("the token was seen: %s", where)
+	}
+	for _, seen := range requests {
+		if seen.Host == "store" {
+			store++
+		} else {
+			api++
+		}
+	}
+	ledger, err := w.db.Ledger()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	text := w.dump() + fmt.Sprint(ledger)
+	for _, r := range ledger {
+		if r.Reply != timeline.Obtained {
+			continue
+		}
+		in, err := w.db.OpenKept(r.SHA256)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		data, err := io.ReadAll(in)
+		in.Close()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		text += string(data)
+	}
+	if strings.Contains(text, "s3cr3t") || strings.Contains(text, token) {
+		w.t.Errorf("a secret is in the case:\n%s", text)
+	}
+	return api, store
+}
+
+// reasons are the expectations with a reason, by job and number.
+func (w *world) reasons() map[string]string {
+	w.t.Helper()
+	all, err := w.db.Expectations()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, x := range all {
+		if x.Reason != "" {
+			_, name, _ := strings.Cut(x.Subject.ID, "/jenkins/")
+			got[name] = x.Reason
+		}
+	}
+	return got
+}
+
+func ran(number int64, at time.Time, lines ...string) *services.JenkinsBuild {
+	lines = append(append([]string{"Started by timer", "Running on agent-7 in /var/lib/jenkins/workspace/x"}, lines...), "Finished: SUCCESS")
+	return &services.JenkinsBuild{Number: number, Begun: at, Lasted: time.Minute, Lines: lines}
+}
+
+// small has a build of each kind.
+func small() *services.Jenkins {
+	in := begin.Add(time.Hour)
+	long := ran(40, begin.Add(-3*24*time.Hour), "Successfully installed idna-3.10") // it began before the window
+	long.Lasted = in.Sub(long.Begun)
+	untimed := ran(41, in, "Successfully installed certifi-2026.1.1")
+	untimed.Untimed = true
+	running := ran(1, in, "Successfully installed urllib3-2.5.0")
+	running.Lasted, running.Lines = 0, running.Lines[:3]
+	return &services.Jenkins{Root: services.JenkinsItem{Credentials: []string{"pypi-token"}, Items: []*services.JenkinsItem{
+		{Name: "team", Credentials: []string{"nexus"}, Items: []*services.JenkinsItem{
+			{Name: "api", Next: 44, Builds: []*services.JenkinsBuild{
+				ran(43, end.Add(time.Hour), "Successfully installed late-1.0"),
+				ran(42, in, "Collecting litellm", "Successfully installed litellm-1.107.0"),
+				untimed, long,
+				ran(39, begin.Add(-9*24*time.Hour), "Successfully installed early-1.0"),
+			}},
+			{Name: "web", Items: []*services.JenkinsItem{ // a multibranch project
+				{Name: "feature%2Flogin", Next: 2, Builds: []*services.JenkinsBuild{running}},
+				{Name: "old", Next: 8, Builds: []*services.JenkinsBuild{ran(7, begin.Add(-90*24*time.Hour), "Successfully installed early-1.0")}},
+				{Name: "never", Next: 1},
+			}},
+		}},
+		{Name: "matrix", Next: 2, Builds: []*services.JenkinsBuild{ran(1, in)}, Configurations: []*services.JenkinsItem{
+			{Name: "PY=3.13", Next: 2, Builds: []*services.JenkinsBuild{ran(1, in, "Successfully installed six-1.17.0")}},
+		}},
+	}}}
+}
+
+func TestCollect(t *testing.T) {
+	w := newWorld(t, small())
+	stats, res, err := w.collect(token)
+	if err != nil || stats.Gaps != 0 {
+		t.Fatalf("%v, %+v, %+v", err, stats, res)
+	}
+	// Jobs; credentials of the controller and of two folders; builds of four jobs; six
+	// logs, one of them a second time, for it has no times.
+	if api, _ := w.secrets(); api != 1+3+4+6+1 {
+		t.Errorf("%d calls, want 15", api)
+	}
+	dump := w.dump()
+	host := strings.TrimPrefix(w.b.API.URL, "http://") + "/jenkins"
+	for _, want := range []string{
+		"event 2026-10-21T12:39:03Z install job:jenkins:" + host + "/team/api/42 pkg:pypi/litellm@1.107.0", "install job:jenkins:" + host + "/team/api/40 pkg:pypi/idna@3.10",
+		"event 2026-10-21T12:39:00Z/2026-10-21T12:40:00.000999999Z install job:jenkins:" + host + "/team/api/41 pkg:pypi/certifi@2026.1.1",
+		"install job:jenkins:" + host + "/team/web/feature%2Flogin/1 pkg:pypi/urllib3@2.5.0", "install job:jenkins:" + host + "/matrix/PY=3.13/1 pkg:pypi/six@1.17.0",
+		"covers job:jenkins:" + host + "/team/api/42", "covers job:jenkins:" + host + "/team/api/41", "on job:jenkins:" + host + "/team/api/42 host:agent-7",
+		"pypi-token store=jenkins:" + host + " ", "nexus store=jenkins:" + host + "/team ",
+	} {
+		if !strings.Contains(dump, want) {
+			t.Errorf("no %q in\n%s", want, dump)
+		}
+	}
+	for _, not := range []string{"late-", "early", "covers job:jenkins:" + host + "/team/web"} {
+		if strings.Contains(dump, not) {
+			t.Errorf("%q in\n%s", not, dump)
+		}
+	}
+	if said := strings.Join(w.said, "\n"); !strings.Contains(said, "1 builds had not ended") || !strings.Contains(said, "1 stores do not tell") {
+		t.Errorf("said %q", said)
+	}
+	// Again, only lists are asked for, and what goes on.
+	if stats, _, err = w.collect(token); err != nil || stats.Calls != 1+3+4+1 {
+		t.Errorf("again: %v, %+v", err, stats)
+	}
+}
+
+// TestUntimed collects from a controller without the Timestamper plugin, which is
+// asked for once.
+func TestUntimed(t *testing.T) {
+	b := small()
+	b.Untimed = true
+	w := newWorld(t, b)
+	if _, _, err := w.collect(token); err != nil {
+		t.Fatal(err)
+	}
+	if api, _ := w.secrets(); api != 1+3+4+6+1 {
+		t.Errorf("%d calls, want 15", api)
+	}
+}
+
+// TestDeleted has builds whose numbers are missing: those that may have been at
+// work in the window are known, and no log that was had before is lost to it.
+func TestDeleted(t *testing.T) {
+	b := small()
+	api := b.Root.Items[0].Items[0]
+	w := newWorld(t, b)
+	if _, _, err := w.collect(token, "team/api"); err != nil {
+		t.Fatal(err)
+	}
+	w.secrets()
+	api.Builds = []*services.JenkinsBuild{api.Builds[0], api.Builds[2]} // 43, 41
+	gone := &services.JenkinsItem{Name: "gone", Next: 3}
+	b.Root.Items = append(b.Root.Items, gone)
+	stats, _, err := w.collect(token, "team/api", "gone")
+	got := w.reasons()
+	// Two that had been collected; 1 to 39, of which 39 is old, but who is to tell.
+	if err != nil || stats.Gaps != 39+2 || got["team/api/39"] != "expired" || got["team/api/1"] != "expired" || got["gone/2"] != "expired" || len(got) != 39+2 {
+		t.Errorf("%v, %+v, %v", err, stats, got)
+	}
+	if got["team/api/42"] != "" || got["team/api/40"] != "" || !strings.Contains(w.dump(), "team/api/42 pkg:pypi/litellm@1.107.0") {
+		t.Errorf("what was collected before counts as deleted: %v", got)
+	}
+	api.Next, api.Builds = 400, nil
+	stats, _, err = w.collect(token, "team/api")
+	ledger, _ := w.db.Ledger()
+	if text := fmt.Sprint(ledger); err != nil || !strings.Contains(text, "builds 1 to 299 of team/api are not in the list: they were deleted") {
+		t.Errorf("%v, %+v: %s", err, stats, text)
+	}
+}
+
+// TestFaults collects from a service at its worst: everything fails once, in
+// turn in each of these ways, and comes whole in the end.
+func TestFaults(t *testing.T) {
+	w := newWorld(t, small())
+	faults := []services.Fault{
+		{Status: http.StatusBadGateway, Body: "<html>502</html>"},
+		{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}},
+		{Slow: true},
+		{Cut: true},
+		{Status: http.StatusServiceUnavailable},
+	}
+	k := 0
+	w.b.Fault = func(_ string, _ *http.Request, n int) services.Fault {
+		if n > 1 {
+			return services.Fault{}
+		}
+		k++
+		return faults[k%len(faults)]
+	}
+	stats, _, err := w.collect(token)
+	w.secrets()
+	if err != nil || stats.Gaps != 0 || !strings.Contains(w.dump(), "covers job:jenkins:"+strings.TrimPrefix(w.b.API.URL, "http://")+"/jenkins/team/api/42") {
+		t.Errorf("%v: %+v", err, stats)
+	}
+	said := strings.Join(w.said, "\n")
+	for _, want := range []string{"HTTP 502", "HTTP 503: asking again in", "HTTP 429: waiting until", "unexpected EOF: asking again"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("nobody was told %q:\n%s", want, said)
+		}
+	}
+}
+
+// TestRefused checks that each refusal is a gap of its own kind and subject, that
+// a log without its end is no whole one, and that a redirect gets no login.
+func TestRefused(t *testing.T) {
+	b := small()
+	builds := b.Root.Items[0].Items[0].Builds
+	builds[1].Gone, builds[2].Gone = http.StatusForbidden, http.StatusNotFound
+	builds[3].Lines = builds[3].Lines[:3]
+	b.Root.Items[0].Items[1].Gone = http.StatusNotFound
+	w := newWorld(t, b)
+	w.b.Fault = func(_ string, r *http.Request, _ int) services.Fault {
+		if strings.Contains(r.URL.Path, "/job/matrix/") {
+			return services.Fault{Status: http.StatusFound, Header: http.Header{"Location": {w.b.Store.URL}}}
+		}
+		return services.Fault{}
+	}
+	stats, res, err := w.collect(token, "team/api", "team/web", "matrix", "none")
+	if err != nil || stats.Gaps != 5 || res.Complete() {
+		t.Errorf("%v, %+v: want two logs, two folders and a job not had", err, stats)
+	}
+	if _, store := w.secrets(); store != 0 {
+		t.Errorf("a redirect was followed")
+	}
+	got := w.reasons()
+	for name, want := range map[string]string{"team/api/42": "denied", "team/api/41": "absent"} {
+		if got[name] != want {
+			t.Errorf("build %s: got %q, want %s", name, got[name], want)
+		}
+	}
+	if dump := w.dump(); strings.Contains(dump, "covers job:jenkins:") {
+		t.Errorf("a build is covered:\n%s", dump)
+	}
+	if _, _, err := w.collect("mia:wrong"); !errors.Is(err, collect.ErrToken) {
+		t.Errorf("wrong login: %v", err)
+	}
+}
+
+// TestMany goes through the pages of a list, and no further than it has to.
+func TestMany(t *testing.T) {
+	job := &services.JenkinsItem{Name: "busy", Next: 1001}
+	for k := range int64(1000) {
+		at := end.Add(-time.Duration(k) * time.Hour)
+		job.Builds = append(job.Builds, ran(1000-k, at))
+	}
+	w := newWorld(t, &services.Jenkins{Root: services.JenkinsItem{Items: []*services.JenkinsItem{job}}})
+	opt := Options{}
+	plan, err := DryRun(context.Background(), w.session(token, opt), opt)
+	if err != nil || plan.Jobs != 1 || plan.Builds != 3 || plan.Calls != 3+1 {
+		t.Errorf("%v, %+v", err, plan)
+	}
+	if api, _ := w.secrets(); api != 1+2 { // a week, and the hours of the window
+		t.Errorf("%d calls, want 3", api)
+	}
+}
+
+// TestDeepFolders asks once more for what lies deeper than one call looks.
+func TestDeepFolders(t *testing.T) {
+	at := &services.JenkinsItem{Name: "job", Next: 2, Builds: []*services.JenkinsBuild{ran(1, begin, "Successfully installed idna-3.10")}}
+	for range 6 {
+		at = &services.JenkinsItem{Name: "f", Items: []*services.JenkinsItem{at}}
+	}
+	w := newWorld(t, &services.Jenkins{Root: services.JenkinsItem{Items: []*services.JenkinsItem{at}}})
+	if _, _, err := w.collect(token); err != nil || !strings.Contains(w.dump(), "/f/f/f/f/f/f/job/1 pkg:pypi/idna@3.10") {
+		t.Errorf("%v\n%s", err, w.dump())
+	}
+}
+
+func TestParse(t *testing.T) {
+	for word, ok := range map[string]bool{"team": true, "team/web/feature%2Flogin": true, "": false, "team/../x": false, "/team": false, "team?x": false, "team/": false, "..": false} {
+		if err := new(Options).Parse(word); (err == nil) != ok {
+			t.Errorf("%q: %v", word, err)
+		}
+	}
+}
