@@ -31,9 +31,12 @@ type Case struct {
 	Rows      []matchers.Credential // of the rotation plan
 	Inventory []timeline.InventoryRow
 	Lists     []timeline.CredentialRow
-	Settings  []timeline.SettingRow // of inference engines
+	Settings  []timeline.SettingRow // of inference engines, and where traces are sent
 	Canary    []matchers.CanaryCell // what test tenants showed of them
-	Gateway   []timeline.Fact       // that a gateway's package or image was there
+	Traces    []matchers.TraceUse   // what tells where traces are sent
+	Tenants   int                   // that requests name, and when the newest of these was over
+	TenantsAt int64
+	Gateway   []timeline.Fact // that a gateway's package or image was there
 	Decisions []timeline.Decision
 	Changed   *matchers.Comparison // with the answer before, nil when there is none
 	Tenancy   *matchers.Tenancy

@@ -70,6 +70,12 @@ func NewInternal(c *Case) (*Internal, error) {
 		n.add("subject", strings.TrimPrefix(c.Canary[i].Subject.ID, "tenant/"))
 		n.add("target", c.Canary[i].Target)
 	}
+	for i := range c.Traces {
+		n.add("host", c.Traces[i].Subject.ID)
+		if c.Traces[i].Product == "" {
+			n.add("host", c.Traces[i].Host)
+		}
+	}
 	for i := range c.Decisions {
 		n.add("person", c.Decisions[i].Who)
 	}
@@ -138,7 +144,8 @@ func (n *Internal) learn(c *Case) error {
 			Gateway: []timeline.Fact{{}}, Settings: []timeline.SettingRow{
 				{Setting: timeline.Setting{Name: timeline.PoolTokens, Value: "1"}}, {Setting: timeline.Setting{Name: timeline.ContextTokens, Value: "2"}},
 			},
-			Canary:  []matchers.CanaryCell{{Probe: timeline.MarkerProbe, Verdict: v}, {Probe: timeline.LongProbe, Verdict: v}},
+			Canary: []matchers.CanaryCell{{Probe: timeline.MarkerProbe, Verdict: v}, {Probe: timeline.LongProbe, Verdict: v}},
+			Traces: traceSamples(c), Tenants: 2, TenantsAt: timeline.Beginning,
 			Changed: &matchers.Comparison{Incident: []matchers.IncidentChange{{}}},
 		}
 		for _, s := range []timeline.Subject{{Kind: timeline.Host, ID: "0"}, {Kind: timeline.Client, ID: "tenant/0"}} {
@@ -167,6 +174,19 @@ func (n *Internal) learn(c *Case) error {
 	}
 	n.common = flat(b.String())
 	return nil
+}
+
+// traceSamples have each product and each means that a questionnaire may name:
+// a host may be called as one.
+func traceSamples(c *Case) []matchers.TraceUse {
+	out := []matchers.TraceUse{{How: matchers.TraceSetting}, {How: matchers.TraceSetting, Host: "0.0"}}
+	for i := range c.Traces {
+		u := matchers.TraceUse{How: c.Traces[i].How, Product: c.Traces[i].Product, Domain: c.Traces[i].Domain}
+		if u.Product != "" && !slices.Contains(out, u) {
+			out = append(out, u)
+		}
+	}
+	return out
 }
 
 // private are the names that one customer's report must not hold.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -23,7 +22,8 @@ type Questionnaire struct {
 	AsOf    string        `json:"as_of,omitempty"`
 	Company string        `json:"company"`
 	Contact string        `json:"contact"`
-	Name    string        `json:"customer,omitempty"` // of the customer, "" for all
+	Name    string        `json:"customer,omitempty"`    // of the customer, "" for all
+	Looked  string        `json:"reviewed_on,omitempty"` // the day by which facts are stale or not: of the report, else of the newest evidence
 	Open    int           `json:"not_confirmed"`
 	Stale   int           `json:"stale"`
 	Rows    []QuestionRow `json:"rows"`
@@ -65,6 +65,7 @@ var layerTitles = map[matchers.LayerName]string{
 // questionnairePage is what the templates see.
 type questionnairePage struct {
 	*Questionnaire
+	Grid     [][]string // the layers at a glance, the first row its heads
 	Sections []questionSection
 }
 
@@ -77,7 +78,7 @@ type questionSection struct {
 // that names a customer or anything internal is an error and writes nothing.
 func QuestionnaireReport(w io.Writer, form string, c *Case, customer string, secrets *Internal) error {
 	doc := newQuestionnaire(c, customer)
-	p := questionnairePage{Questionnaire: doc}
+	p := questionnairePage{Questionnaire: doc, Grid: doc.grid()}
 	r := report{name: "questionnaire", truth: doc, funcs: words, private: secrets.of(customer, c.Tenancy)}
 	r.table = [][]string{{"row", "layer", "question", "answer", "state", "date", "review by", "customer"}}
 	for i, row := range doc.Rows {
@@ -95,16 +96,17 @@ func QuestionnaireReport(w io.Writer, form string, c *Case, customer string, sec
 
 // questions gathers the rows of one questionnaire.
 type questions struct {
-	c      *Case
-	doc    *Questionnaire
-	tenant matchers.Tenant
-	today  string // the day of the report, "" when it has none
+	c        *Case
+	doc      *Questionnaire
+	customer string // "" for all
+	tenant   matchers.Tenant
+	today    string // the day by which facts are stale, "" when there is none
 }
 
 func newQuestionnaire(c *Case, customer string) *Questionnaire {
-	q := &questions{c: c, tenant: c.Tenancy.Tenant(customer), today: dayOf(c.AsOf)}
+	q := &questions{c: c, customer: customer, tenant: c.Tenancy.Tenant(customer), today: today(c)}
 	q.doc = &Questionnaire{
-		Schema: QuestionnaireSchema, AsOf: c.AsOf, Name: customer, Rows: []QuestionRow{},
+		Schema: QuestionnaireSchema, AsOf: c.AsOf, Name: customer, Looked: q.today, Rows: []QuestionRow{},
 		Company: cmp.Or(c.Tenancy.Company.Name, notConfirmed), Contact: cmp.Or(c.Tenancy.Company.Contact, notConfirmed),
 	}
 	for _, name := range matchers.Layers {
@@ -123,6 +125,22 @@ func newQuestionnaire(c *Case, customer string) *Questionnaire {
 	return q.doc
 }
 
+// today is the day of the report, else that on which evidence was read last: what
+// was to be looked at before then is stale whenever the report is written.
+func today(c *Case) string {
+	if c.AsOf != "" {
+		return dayOf(c.AsOf)
+	}
+	newest := int64(0)
+	for i := range c.Result.Sources {
+		newest = max(newest, c.Result.Sources[i].ReadAt)
+	}
+	if newest == 0 {
+		return ""
+	}
+	return dayOf(timeline.FormatTime(newest))
+}
+
 func dayOf(at string) string {
 	day, _, _ := strings.Cut(at, "T")
 	return day
@@ -139,8 +157,8 @@ func (q *questions) add(r QuestionRow) {
 	q.doc.Rows = append(q.doc.Rows, r)
 }
 
-// layer adds the cells of one layer; what is stated for the customer stands
-// before what is stated for all.
+// layer adds the cells of one layer: what is stated for the customer, else for
+// all, else what the evidence shows.
 func (q *questions) layer(name matchers.LayerName) {
 	var all, own matchers.Layer
 	find := func(in []matchers.Layer) (y matchers.Layer) {
@@ -151,190 +169,119 @@ func (q *questions) layer(name matchers.LayerName) {
 	}
 	all, own = find(q.c.Tenancy.Layers), find(q.tenant.Layers)
 	title := layerTitles[name]
-	say := func(question string, of func(matchers.Layer) string) {
+	seen := q.seen(name)
+	first := len(q.doc.Rows)
+	say := func(question string, of func(matchers.Layer) string, shown seenCell) {
 		from := own
 		if of(own) == "" {
 			from = all
 		}
-		q.add(QuestionRow{Layer: title, Question: question, Answer: of(from), State: stated, Date: from.AsOf, ReviewBy: from.ReviewBy})
+		r := QuestionRow{Layer: title, Question: question, Answer: of(from), State: stated, Date: from.AsOf, ReviewBy: from.ReviewBy}
+		if r.Answer == "" {
+			r = QuestionRow{Layer: title, Question: question, Answer: shown.answer, State: evidence, Date: shown.day}
+		}
+		q.add(r)
 	}
-	say("who operates it", func(y matchers.Layer) string { return y.Operator })
-	say("who shares it", func(y matchers.Layer) string { return y.Shared })
-	say("how customers are kept apart", func(y matchers.Layer) string { return y.Partition })
-	say("version or configuration", func(y matchers.Layer) string { return y.Version })
-	switch name {
-	case matchers.InferenceLayer:
-		q.engines(title)
-		q.canary(title)
-	case matchers.GatewayLayer:
-		q.gateways(title)
-	case matchers.TraceLayer:
-		say("retention", func(y matchers.Layer) string { return y.Retention })
-		say("vendors with access", func(y matchers.Layer) string { return strings.Join(y.Vendors, "; ") })
+	say(asksOperator, func(y matchers.Layer) string { return y.Operator }, seenCell{})
+	say(asksShared, func(y matchers.Layer) string { return y.Shared }, q.tenants(name))
+	say(asksApart, func(y matchers.Layer) string { return y.Partition }, seenCell{})
+	say(asksVersion, func(y matchers.Layer) string { return y.Version }, seen.version)
+	for _, c := range seen.cells {
+		q.add(QuestionRow{Layer: title, Question: c.question, Answer: c.answer, State: evidence, Date: c.day})
 	}
-	say("region", func(y matchers.Layer) string { return y.Region })
-	say("what the customer is told", func(y matchers.Layer) string { return y.Told })
-	confirm := slices.Concat(own.Confirm, all.Confirm)
+	if name == matchers.TraceLayer {
+		say("retention", func(y matchers.Layer) string { return y.Retention }, seenCell{})
+		say("vendors with access", func(y matchers.Layer) string { return strings.Join(y.Vendors, "; ") }, seen.vendors)
+	}
+	say("region", func(y matchers.Layer) string { return y.Region }, seenCell{})
+	say(asksTold, func(y matchers.Layer) string { return y.Told }, seenCell{})
+	confirm := slices.Concat(own.Confirm, all.Confirm, q.unstated(name, own, all))
+	var open []string
+	for _, r := range q.doc.Rows[first:] {
+		if r.State == notConfirmed || r.State == stale {
+			open = append(open, r.Question+" ("+r.State+")")
+		}
+	}
+	confirm = append(confirm, cmp.Or(strings.Join(open, ", "), "nothing is open on the day of the report"))
 	for _, what := range confirm {
-		q.add(QuestionRow{Layer: title, Question: "what to confirm", Answer: what, State: toDo})
+		q.add(QuestionRow{Layer: title, Question: asksConfirm, Answer: what, State: toDo})
 	}
-	if len(confirm) == 0 {
-		q.add(QuestionRow{Layer: title, Question: "what to confirm", Answer: "each cell above that is not confirmed or stale", State: toDo})
-	}
+	q.add(QuestionRow{Layer: title, Question: asksTell, Answer: q.draft(name, first), State: draft})
 }
 
-// engine is what one node said last of itself.
-type engine struct {
-	last map[timeline.SettingName]timeline.SettingRow
+// What is asked of each layer, and what follows from the answers.
+const (
+	asksOperator = "who operates it"
+	asksShared   = "who shares it"
+	asksApart    = "how customers are kept apart"
+	asksVersion  = "version or configuration"
+	asksTold     = "what the customer is told"
+	asksConfirm  = "what to confirm"
+	asksTell     = "what to tell the customer"
+)
+
+// draft says the answers of a layer to the customer, those that are not
+// confirmed as such; first is its first row.
+func (q *questions) draft(name matchers.LayerName, first int) string {
+	said := map[string]QuestionRow{}
+	for _, r := range q.doc.Rows[first:] {
+		if _, have := said[r.Question]; !have {
+			said[r.Question] = r
+		}
+	}
+	say := func(question string) string {
+		r := said[question]
+		switch r.State {
+		case stale:
+			return r.Answer + " (stale)"
+		case "":
+			return notConfirmed
+		}
+		return r.Answer
+	}
+	text := fmt.Sprintf("The %s of your service: operated by: %s; shared by: %s; kept apart: %s; version or configuration: %s.",
+		layerTitles[name], say(asksOperator), say(asksShared), say(asksApart), say(asksVersion))
+	if name == matchers.InferenceLayer {
+		text += fmt.Sprintf(" Its cache holds the longest prompt that it takes: %s; transferred cache is checked: %s.", say(asksPool), say(asksChecksum))
+	}
+	if name == matchers.TraceLayer {
+		text += fmt.Sprintf(" Vendors with access: %s; retention: %s; region: %s.", say("vendors with access"), say("retention"), say("region"))
+	}
+	return text
 }
 
-func (e *engine) value(name timeline.SettingName) string { return e.last[name].Value }
-
-// engines adds what the evidence says of inference engines: versions, whether
-// the cache covers the advertised context on every node, whether transferred
-// cache is checked.
-func (q *questions) engines(title string) {
-	nodes := map[string]*engine{}
-	for _, s := range q.c.Settings {
-		n := nodes[s.Subject.String()]
-		if n == nil {
-			n = &engine{last: map[timeline.SettingName]timeline.SettingRow{}}
-			nodes[s.Subject.String()] = n
+// grid is the table of the layers: four questions, what to confirm, and what to
+// tell the customer.
+func (q *Questionnaire) grid() [][]string {
+	heads := []string{asksOperator, asksShared, asksApart, asksVersion, asksConfirm, asksTell}
+	table := [][]string{append([]string{"layer"}, heads...)}
+	for _, name := range matchers.Layers {
+		line := []string{layerTitles[name]}
+		for _, question := range heads {
+			line = append(line, q.cell(layerTitles[name], question))
 		}
-		if old, ok := n.last[s.Name]; !ok || s.Span.From >= old.Span.From {
-			n.last[s.Name] = s
-		}
+		table = append(table, line)
 	}
-	tell := func(question string, answer func(*engine) string, of ...timeline.SettingName) {
-		t := tally{}
-		for _, n := range nodes {
-			at := timeline.Beginning
-			for _, name := range of {
-				if s, ok := n.last[name]; ok && s.Span.From != timeline.Beginning {
-					at = max(at, s.Span.From)
-				}
-			}
-			t.note(answer(n), at)
-		}
-		text, day := t.words("node")
-		q.add(QuestionRow{Layer: title, Question: question, Answer: text, State: evidence, Date: day})
-	}
-	tell("engine and version, by the evidence", func(n *engine) string {
-		if n.value(timeline.EngineVersion) == "" {
-			return ""
-		}
-		return strings.TrimSpace(n.value(timeline.EngineKind) + " " + n.value(timeline.EngineVersion))
-	}, timeline.EngineKind, timeline.EngineVersion)
-	tell("pool covers the advertised context on every node", func(n *engine) string {
-		pool, context := tokens(n.value(timeline.PoolTokens)), tokens(n.value(timeline.ContextTokens))
-		switch {
-		case pool == 0 || context == 0:
-			return ""
-		case pool >= context:
-			return "yes"
-		}
-		return fmt.Sprintf("no, it holds %d tokens of %d", pool, context)
-	}, timeline.PoolTokens, timeline.ContextTokens)
-	tell("transferred cache is checked by a checksum", func(n *engine) string { return n.value(timeline.KVChecksum) }, timeline.KVChecksum)
+	return table
 }
 
-// canary adds what test tenants showed: by the last of their requests that told
-// something, with its day.
-func (q *questions) canary(title string) {
-	for _, ask := range []struct {
-		probe          timeline.Probe
-		question, what string
-	}{
-		{timeline.MarkerProbe, "test tenants got replies with their own marks alone, by the canary", "test tenant"},
-		{timeline.LongProbe, "a prompt that is too long is refused, by the canary", "endpoint"},
-	} {
-		t := tally{}
-		for _, c := range q.c.Canary {
-			if c.Probe == ask.probe {
-				t.note(map[matchers.Verdict]string{matchers.Clear: "yes", matchers.Possible: "in doubt", matchers.Exposed: "no"}[c.Verdict], c.At)
-			}
-		}
-		text, day := t.words(ask.what)
-		q.add(QuestionRow{Layer: title, Question: ask.question, Answer: text, State: evidence, Date: day})
-	}
-}
-
-func tokens(s string) (n int64) {
-	if _, err := fmt.Sscan(s, &n); err != nil {
-		return 0
-	}
-	return n
-}
-
-// gateways adds the versions of the gateway that the evidence shows.
-func (q *questions) gateways(title string) {
-	t := tally{}
-	newest := map[string]timeline.Fact{} // by subject: what was seen last
-	for _, f := range q.c.Gateway {
-		if old, ok := newest[f.Subject.String()]; !ok || f.Span.From >= old.Span.From {
-			newest[f.Subject.String()] = f
-		}
-	}
-	for _, f := range newest {
-		version := ""
-		if f.Parts.Version != "" {
-			version = "litellm " + f.Parts.Version
-		}
-		t.note(version, f.Span.From)
-	}
-	text, day := t.words("system")
-	q.add(QuestionRow{Layer: title, Question: "LiteLLM, by the evidence", Answer: text, State: evidence, Date: day})
-}
-
-// tally counts answers of the evidence, with the newest time.
-type tally map[string]tallied
-
-type tallied struct {
-	count int
-	at    int64
-}
-
-func (t tally) note(answer string, at int64) {
-	n := t[answer]
-	if n.count == 0 {
-		n.at = timeline.Beginning
-	}
-	t[answer] = tallied{n.count + 1, max(n.at, at)}
-}
-
-// words says each answer with on how many it stands, and the day of the newest
-// evidence. Without any answer it is "".
-func (t tally) words(what string) (text, day string) {
-	plural := func(n int) string {
-		if n == 1 {
-			return "1 " + what
-		}
-		return fmt.Sprintf("%d %ss", n, what)
-	}
+// cell is the answer to a question of a layer, with how it is known.
+func (q *Questionnaire) cell(layer, question string) string {
 	var out []string
-	newest := timeline.Beginning
-	for _, answer := range slices.Sorted(maps.Keys(t)) {
-		n := t[answer]
-		if answer == "" {
+	for _, r := range q.Rows {
+		if r.Layer != layer || r.Question != question {
 			continue
 		}
-		on := "evidence without a time"
-		if n.at != timeline.Beginning {
-			on = "evidence of " + dayOf(timeline.FormatTime(n.at))
-			newest = max(newest, n.at)
+		text := r.Answer
+		switch {
+		case r.State == stale, r.State == stated && r.Date != "":
+			text += " (" + strings.TrimSpace(r.State+" "+r.Date) + ")"
+		case r.State == draft:
+			text = "draft below"
 		}
-		out = append(out, fmt.Sprintf("%s: %s, %s", answer, plural(n.count), on))
+		out = append(out, text)
 	}
-	if len(out) == 0 {
-		return "", ""
-	}
-	if n := t[""]; n.count > 0 {
-		out = append(out, notConfirmed+": "+plural(n.count))
-	}
-	if newest != timeline.Beginning {
-		day = dayOf(timeline.FormatTime(newest))
-	}
-	return strings.Join(out, "; "), day
+	return strings.Join(out, "; ")
 }
 
 // subprocessors adds a row for each.
@@ -348,6 +295,14 @@ func (q *questions) subprocessors() {
 	}
 	if len(q.c.Tenancy.Subprocessors) == 0 {
 		q.add(QuestionRow{Layer: subprocessors, Question: "list of subprocessors"})
+	}
+	for _, p := range q.products() {
+		if !slices.ContainsFunc(q.c.Tenancy.Subprocessors, func(s matchers.Subprocessor) bool { return p.is(s.Name) }) {
+			q.add(QuestionRow{
+				Layer: subprocessors, Question: p.shown(), Answer: "not in the list: " + p.how + "; what it gets, where and since when is " + notConfirmed,
+				State: evidence, Date: p.day,
+			})
+		}
 	}
 }
 

@@ -175,6 +175,21 @@ func (db *DB) Settings() ([]SettingRow, error) {
 	return out, rows.Err()
 }
 
+// Tenants counts those that the requests of the complete sources name, and says
+// when the newest of these was over; Beginning when none has a time.
+func (db *DB) Tenants() (count int, newest int64, err error) {
+	var last sql.NullInt64
+	err = db.sql.QueryRow(`SELECT count(DISTINCT r.tenant), max(r.t1) FROM request r JOIN source s ON s.id=r.source AND s.complete=1
+		JOIN path t ON t.id=r.tenant WHERE t.text<>''`).Scan(&count, &last)
+	if err != nil {
+		return 0, Beginning, fmt.Errorf("count tenants: %w", err)
+	}
+	if !last.Valid {
+		return count, Beginning, nil
+	}
+	return count, last.Int64, nil
+}
+
 // RequestRow is a request with the hash of its source.
 type RequestRow struct {
 	SHA256 string

@@ -35,9 +35,11 @@ func (a *app) reportCmd() *cobra.Command {
               anything internal is named is not written
   questionnaire  the layers under an AI feature (inference engine and KV cache,
               gateway and key store, trace store): who operates each, who shares
-              it, its version or configuration with the date of the evidence, what
-              the customer is told, what to confirm; subprocessors, and a paragraph
-              for the agreement. For all, or for one --customer
+              it, its version or configuration, each as stated or with the date of
+              the evidence (engines, tenants, settings, SDKs and contacts of trace
+              stores), what to confirm, what to tell the customer; subprocessors,
+              those too that only the evidence shows, and a paragraph for the
+              agreement. For all, or for one --customer
   manifest    every source with its hash, claim, parser, and the entry of the
               custody log that recorded it. -o FILE.zip packs it with the log, the
               findings and reports (--add FILE): 'pulltrail verify FILE.zip' checks
@@ -51,7 +53,7 @@ The same case gives the same bytes: there is no clock in a report but --as-of
 
 What only people know stands in tenancy.yaml. Only schema and company.name are
 required; what nobody answers is "not confirmed", and what is past its review_by
-at --as-of is shown as stale:
+at --as-of (else on the day on which evidence was read last) is shown as stale:
 
   schema: pulltrail.tenancy/1
   company: {name: Acme AI, contact: privacy@acme.example, dpo: dpo@acme.example}

@@ -71,6 +71,12 @@ func (a *app) fillCase(db *timeline.DB, c *reports.Case) error {
 	if c.Canary, err = matchers.CanaryCells(db); err != nil {
 		return err
 	}
+	if c.Traces, err = matchers.TraceUses(db); err != nil {
+		return err
+	}
+	if c.Tenants, c.TenantsAt, err = db.Tenants(); err != nil {
+		return err
+	}
 	if c.Decisions, err = db.Decisions(); err != nil {
 		return err
 	}
