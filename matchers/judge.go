@@ -248,7 +248,7 @@ func (q *question) judgeImage(f timeline.Fact, r *imageRule, mapped bool) judged
 		j.because = fmt.Sprintf("%s %s, a moving tag, %s; what it pointed at then is not known", verb(f.Action), short(f.Item.Artifact), q.when(w, s))
 	case !moving && tag != "" && q.inc.Complete.Tags:
 		j.answer = !asks(f.Action)
-	case q.since(r.Channel, f.Span) && !asks(f.Action):
+	case q.since(r.Channel, f.Span) && (!asks(f.Action) || f.Span.From != timeline.Beginning): // a file that names it asked nobody
 		j.rule, j.verdict, j.ask = "unlisted-tag", Unknown, true
 		j.because = fmt.Sprintf("%s %s, and the incident's lists of tags and digests of that repository are not complete", verb(f.Action), short(f.Item.Artifact))
 	default:
