@@ -22,6 +22,8 @@ type GitLab struct {
 	PerPage    int
 	Busy       int // so many requests are answered with 429 first
 
+	Before func(host string, r *http.Request) // told of each request; nil: nobody is
+
 	mu   sync.Mutex
 	seen []Seen
 }
@@ -82,6 +84,9 @@ func (g *GitLab) seeing(host string, f http.HandlerFunc) http.HandlerFunc {
 			g.Busy--
 		}
 		g.mu.Unlock()
+		if g.Before != nil {
+			g.Before(host, r)
+		}
 		if busy {
 			w.Header().Set("Retry-After", "30")
 			http.Error(w, "Retry later", http.StatusTooManyRequests)

@@ -24,6 +24,8 @@ type Registry struct {
 	PerPage          int
 	Hidden           map[string]bool // repositories that the login may not see
 
+	Before func(host string, r *http.Request) // told of each request; nil: nobody is
+
 	mu    sync.Mutex
 	repos map[string]map[string]string // tags and digests, to a digest
 	blobs map[string]string            // by digest
@@ -98,6 +100,9 @@ func (g *Registry) seeing(host string, f http.HandlerFunc) http.HandlerFunc {
 		g.mu.Lock()
 		g.seen = append(g.seen, Seen{host, r.Method, r.URL.String(), r.Header.Clone()})
 		g.mu.Unlock()
+		if g.Before != nil {
+			g.Before(host, r)
+		}
 		f(w, r)
 	}
 }
