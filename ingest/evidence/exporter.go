@@ -70,7 +70,6 @@ var callbackWord = regexp.MustCompile(`^[a-z][a-z0-9_]{1,40}$`)
 func (o *Out) exporter(setting, host string, started timeline.Span) {
 	m := o.Mark()
 	value := timeline.TraceExport{Setting: setting, Host: host}.String()
-	m.origin.Text = value
 	if started != (timeline.Span{}) && started.Clock != timeline.Unset {
 		m.span = o.Times.bound(started, m.ahead)
 	}

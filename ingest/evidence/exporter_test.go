@@ -63,7 +63,7 @@ func TestTraceExporter(t *testing.T) {
 		t.Fatalf("got %q, want %q", got, want)
 	}
 	for i := range want {
-		if got[i] != want[i]+"|"+want[i] {
+		if got[i] != want[i]+"|trace-exporter="+want[i] {
 			t.Errorf("got %q, want %q", got[i], want[i])
 		}
 	}

@@ -228,13 +228,15 @@ func ChecksumOption(key string) bool {
 // is set to. An empty value says nothing.
 func (o *Out) Setting(name timeline.SettingName, value string) { o.SettingAt(o.Mark(), name, value) }
 
-// SettingAt is Setting for a remembered line.
+// SettingAt is Setting for a remembered line. Its excerpt is the setting alone:
+// beside it may stand keys, templates of prompts, whatever an engine is given.
 func (o *Out) SettingAt(m Mark, name timeline.SettingName, value string) {
 	if value == "" {
 		return
 	}
 	o.marks++
 	o.claims(m.subject)
+	m.origin.Text = Redact(Clean(string(name) + "=" + value))
 	o.batch.Settings = append(o.batch.Settings, timeline.Setting{
 		Subject: o.named(m.subject), Name: name, Value: Redact(Clean(value)), Span: written(corrected(m.span, m.ahead)), Origin: m.origin,
 	})
