@@ -20,7 +20,8 @@ func (a *app) demoCmd() *cobra.Command {
 		Use:   "demo",
 		Short: "Do the whole job on built-in evidence, offline",
 		Long: `Do the whole job on the evidence of a made-up company, offline: write it to DIR,
-read it into a case there, ask who pulled LiteLLM 1.107.0, and write the report.
+read it into a case there, ask who pulled LiteLLM 1.107.0, and write the report;
+then ask what lies under its AI feature: engine cache, gateway keys, trace store.
 Each command is printed before it runs. Running it again starts anew.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.demo(c.Context(), dir)
@@ -31,7 +32,7 @@ Each command is printed before it runs. Running it again starts anew.`,
 }
 
 // demoCases are the cases that the steps of the demo make.
-var demoCases = []string{"pulltrail-case", "complete.case"}
+var demoCases = []string{"pulltrail-case", "complete.case", "layers.case"}
 
 func (a *app) demo(ctx context.Context, dir string) error {
 	self, err := program()
@@ -69,6 +70,9 @@ func (a *app) demo(ctx context.Context, dir string) error {
 			return err
 		}
 	}
+	if err := a.demoLayers(ctx); err != nil {
+		return err
+	}
 	code, err := a.demoComplete(ctx)
 	if err != nil {
 		return err
@@ -84,6 +88,7 @@ What to type next:
   pulltrail coverage litellm-1.107.0          what was not seen, and how to close it
   pulltrail rotate status                     how far each credential has come
   pulltrail match pkg:pypi/lite-llm@1.107.0   a question of your own
+  pulltrail explain gpu-1 --case layers.case  why an engine is exposed
 `, reports.Text(filepath.Join(dir, "responder.md")), code, reports.Text(dir), self)
 	return nil
 }
@@ -119,6 +124,21 @@ func (a *app) demoStep(ctx context.Context, args []string, short bool) error {
 		return nil
 	}
 	return fmt.Errorf("demo: 'pulltrail %s' ended with exit code %d", strings.Join(args, " "), code)
+}
+
+// demoLayers asks what lies under the AI feature.
+func (a *app) demoLayers(ctx context.Context) error {
+	steps, err := demo.Steps("layers")
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(a.out, "\nA week later, a customer asks: your AI feature shares a cache, a key store and a trace store.\nWho else is in them?\n\n")
+	for _, step := range steps {
+		if err := a.demoStep(ctx, step, step[0] == "ingest"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // demoComplete does the other half without a word and returns the exit code of

@@ -39,7 +39,8 @@ func (a *app) reportCmd() *cobra.Command {
               the evidence (engines, tenants, settings, SDKs and contacts of trace
               stores), what to confirm, what to tell the customer; subprocessors,
               those too that only the evidence shows, and a paragraph for the
-              agreement. For all, or for one --customer
+              agreement. For all, or for one --customer. Without -o it prints the
+              table of the layers
   manifest    every source with its hash, claim, parser, and the entry of the
               custody log that recorded it. -o FILE.zip packs it with the log, the
               findings and reports (--add FILE): 'pulltrail verify FILE.zip' checks
@@ -134,6 +135,12 @@ func (a *app) report(name string, opt reportOptions) error {
 		return usage("--add is for report manifest -o FILE.zip")
 	}
 	output := opt.output
+	if output == "" && name == "questionnaire" {
+		if !a.json {
+			return a.printLayers(opt)
+		}
+		output = "-"
+	}
 	if output == "" {
 		return usage("report needs -o FILE, such as -o %s.md", name)
 	}

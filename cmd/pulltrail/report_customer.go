@@ -103,18 +103,36 @@ func (a *app) fillCase(db *timeline.DB, c *reports.Case) error {
 
 // reportQuestionnaire writes the questionnaire, of one customer or for all.
 func (a *app) reportQuestionnaire(w io.Writer, form string, opt reportOptions) error {
-	c, err := a.reportCase(opt)
+	c, err := a.questionnaireCase(opt)
 	if err != nil {
 		return err
-	}
-	if opt.customer != "" && !slices.Contains(c.Customers(), opt.customer) {
-		return usage("no customer %q: inventory, credential lists and tenancy.yaml know %s", opt.customer, cmp.Or(strings.Join(c.Customers(), ", "), "none"))
 	}
 	internal, err := reports.NewInternal(c)
 	if err != nil {
 		return err
 	}
 	return reports.QuestionnaireReport(w, form, c, opt.customer, internal)
+}
+
+// printLayers prints the table of the layers.
+func (a *app) printLayers(opt reportOptions) error {
+	c, err := a.questionnaireCase(opt)
+	if err != nil {
+		return err
+	}
+	return reports.LayersTable(a.out, c, opt.customer)
+}
+
+// questionnaireCase asks the case what a questionnaire is made of.
+func (a *app) questionnaireCase(opt reportOptions) (*reports.Case, error) {
+	c, err := a.reportCase(opt)
+	if err != nil {
+		return nil, err
+	}
+	if opt.customer != "" && !slices.Contains(c.Customers(), opt.customer) {
+		return nil, usage("no customer %q: inventory, credential lists and tenancy.yaml know %s", opt.customer, cmp.Or(strings.Join(c.Customers(), ", "), "none"))
+	}
+	return c, nil
 }
 
 // reportCustomers writes a folder for each customer, or nothing when one of

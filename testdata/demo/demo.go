@@ -1,10 +1,12 @@
 // Package demo holds the evidence of a made-up company, Acme, from 20 to 22
 // October 2026, in two halves: "incident", in which LiteLLM 1.107.0 came in by
 // several ways, and "complete", in which nothing is missing and nothing came.
+// Beside them stands "layers": what lies under Acme's AI feature, a week later.
 //
 // What pip, nginx and the registry print was written by those tools, of
 // harmless stand-ins that carry the names of real packages. Frames and records
-// around it are made by the program in make.
+// around it are made by the program in make. The logs of engines and gateway are
+// written by hand, the rows of the canary by this program, of a stand-in.
 package demo
 
 import (
@@ -16,7 +18,7 @@ import (
 	"strings"
 )
 
-//go:embed complete incident
+//go:embed complete incident layers
 var evidence embed.FS
 
 // Halves are the two halves, each a folder.
@@ -40,7 +42,7 @@ func Write(dir string) error {
 	})
 }
 
-// Steps are the command lines of a half, as typed in the folder that Write
+// Steps are the command lines of a half, or of the layers, as typed in the folder that Write
 // wrote to, without the name of the program.
 func Steps(half string) ([][]string, error) {
 	text, err := evidence.ReadFile(half + "/steps.txt")
