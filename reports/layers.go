@@ -8,15 +8,16 @@ import (
 )
 
 // layerAnswers are the four questions of the table of layers, and what of a
-// questionnaire answers each; the third takes whatever is left.
+// questionnaire answers each, the plain answer first; rest takes what is left.
 var layerAnswers = []struct {
 	label     string
 	questions []string
+	rest      bool
 }{
-	{"operated by", []string{"who operates it"}},
-	{"shared by", []string{"who shares it", "how customers are kept apart"}},
-	{"it runs", nil},
-	{"told", []string{"what the customer is told"}},
+	{"operated by", []string{asksOperator}, false},
+	{"shared by", []string{asksShared, asksApart}, false},
+	{"it runs", []string{asksVersion}, true},
+	{"told", []string{asksTold}, false},
 }
 
 // LayersTable prints for a terminal what a questionnaire says of the layers under
@@ -49,20 +50,18 @@ func layerTable(w io.Writer, layer string, rows []QuestionRow) error {
 	fmt.Fprintln(w, Text(layer))
 	for _, a := range layerAnswers {
 		var lines, open []string
-		said := map[string]bool{} // what stands in several cells
 		for _, r := range rows {
-			of := slices.Contains(a.questions, r.Question) || a.questions == nil && !slices.Contains(taken, r.Question)
+			of := slices.Contains(a.questions, r.Question) || a.rest && !slices.Contains(taken, r.Question)
 			switch {
-			case !of || r.State == toDo || r.State == draft || said[r.Answer] && r.State == evidence:
+			case !of || r.State == toDo || r.State == draft || r.Question == asksVersion && answeredBelow(rows, r):
 			case r.State == notConfirmed:
 				open = append(open, r.Question)
 			default:
-				said[r.Answer] = true
-				lines = append(lines, answerLine(r, len(a.questions) != 1))
+				lines = append(lines, answerLine(r, r.Question != a.questions[0]))
 			}
 		}
 		switch {
-		case len(open) > 0 && len(a.questions) == 1:
+		case len(open) > 0 && len(a.questions) == 1 && !a.rest:
 			lines = append(lines, notConfirmed)
 		case len(open) > 0:
 			lines = append(lines, notConfirmed+": "+strings.Join(open, "; "))
@@ -79,11 +78,17 @@ func layerTable(w io.Writer, layer string, rows []QuestionRow) error {
 	return err
 }
 
-// answerLine is one answer with what it rests on, and its question where there
-// are several.
-func answerLine(r QuestionRow, several bool) string {
+// answeredBelow reports whether the evidence that stands for an answer has a row
+// of its own, which says what it is of.
+func answeredBelow(rows []QuestionRow, r QuestionRow) bool {
+	return r.State == evidence && slices.ContainsFunc(rows, func(o QuestionRow) bool { return o.Question != r.Question && o.Answer == r.Answer })
+}
+
+// answerLine is one answer with what it rests on, named by its question where that
+// is not plain.
+func answerLine(r QuestionRow, named bool) string {
 	s := r.Answer
-	if several && r.Question != "who shares it" {
+	if named {
 		s = r.Question + ": " + s
 	}
 	switch {

@@ -254,11 +254,15 @@ func (q *questions) canary() (out []seenCell) {
 		{timeline.MarkerProbe, "test tenants got replies with their own marks alone, by the canary", "test tenant"},
 		{timeline.LongProbe, "a prompt that is too long is refused, by the canary", "endpoint"},
 	} {
-		t := tally{}
+		t, worst := tally{}, map[timeline.Subject]matchers.CanaryCell{}
 		for _, c := range q.c.Canary {
-			if c.Probe == ask.probe {
-				t.note(map[matchers.Verdict]string{matchers.Clear: "yes", matchers.Possible: "in doubt", matchers.Exposed: "no"}[c.Verdict], c.At)
+			old, have := worst[c.Subject] // a tenant may ask several endpoints
+			if c.Probe == ask.probe && (!have || slices.Index(matchers.Verdicts, c.Verdict) < slices.Index(matchers.Verdicts, old.Verdict)) {
+				worst[c.Subject] = c
 			}
+		}
+		for _, c := range worst {
+			t.note(map[matchers.Verdict]string{matchers.Clear: "yes", matchers.Possible: "in doubt", matchers.Exposed: "no"}[c.Verdict], c.At)
 		}
 		text, day := t.words(ask.what)
 		out = append(out, seenCell{ask.question, text, day})
