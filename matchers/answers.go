@@ -2,6 +2,7 @@ package matchers
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"pulltrail/timeline"
@@ -73,6 +74,9 @@ func (m *matching) answer(a *about, j judged, given map[opKey][]judged) (*cleare
 	if c := m.holds.built(j); c != nil {
 		return c, nil
 	}
+	if c := m.rowsName(j, given); c != nil {
+		return c, nil
+	}
 	if j.Op != 0 {
 		op, err := m.op(j.Source, j.Op)
 		if err != nil {
@@ -92,6 +96,32 @@ func (m *matching) answer(a *about, j judged, given map[opKey][]judged) (*cleare
 		}
 	}
 	return m.projectFile(a, j), nil
+}
+
+// rowsName answers a command of which some rows are missing when those that are
+// there name every listed package of the channel: it installs each once.
+func (m *matching) rowsName(j judged, given map[opKey][]judged) *cleared {
+	if j.Op == 0 || j.Parts.Name != "" || j.Action != timeline.Opaque {
+		return nil
+	}
+	c := &cleared{ask: j}
+	for _, key := range slices.Sorted(maps.Keys(m.q.packages)) {
+		rules := m.q.packages[key]
+		if !slices.ContainsFunc(rules, func(r *packageRule) bool { return r.Channel == j.channel }) {
+			continue
+		}
+		i := slices.IndexFunc(given[opKey{j.Source, j.Op, key}], func(g judged) bool { return g.Action == timeline.Install })
+		if i < 0 {
+			return nil
+		}
+		g := given[opKey{j.Source, j.Op, key}][i]
+		c.by = append(c.by, Evidence{Fact: g.Fact, Part: "answers in the same command"})
+		c.how = fmt.Sprintf("not all of what the command installed is shown, and of what is listed it got %s", g.Item.Artifact)
+	}
+	if c.by == nil {
+		return nil
+	}
+	return c
 }
 
 // imageAnswer answers an ask for an image by the content of exactly what came:

@@ -40,6 +40,9 @@ func (q *question) judge(f timeline.Fact) []judged {
 		for _, r := range rules {
 			out = append(out, q.judgeImage(f, r, mapped))
 		}
+		if r := q.copied(f.Parts); r != nil {
+			out = append(out, q.judgeCopy(f, r))
+		}
 	case "domain", "ip", "url", "file":
 		if in := q.indicated(f.Parts); in != nil {
 			out = append(out, q.judgeEndpoint(f, in))

@@ -18,6 +18,7 @@ type question struct {
 	engines    map[string][]*engineRule  // by "type/name"
 	images     map[string][]*imageRule   // by host/path
 	imagePaths map[string][]*imageRule   // by path without host: unmapped mirrors and registries' own logs
+	imageBases map[string][]*imageRule   // by the last name of the path: copies
 	actions    map[string]*CIAction      // by owner/name in lower case
 	digests    map[string]*digestRule
 	indicators map[string][]*Indicator            // by type
@@ -66,7 +67,7 @@ type digestRule struct {
 func newQuestion(inc *Incident, mirrors []timeline.Mirror) *question {
 	q := &question{
 		inc: inc, windows: map[string][]Window{}, packages: map[string][]*packageRule{},
-		engines: map[string][]*engineRule{}, images: map[string][]*imageRule{}, imagePaths: map[string][]*imageRule{}, actions: map[string]*CIAction{},
+		engines: map[string][]*engineRule{}, images: map[string][]*imageRule{}, imagePaths: map[string][]*imageRule{}, imageBases: map[string][]*imageRule{}, actions: map[string]*CIAction{},
 		digests: map[string]*digestRule{}, indicators: map[string][]*Indicator{},
 		topics: map[string]map[timeline.Topic]bool{}, ecosystems: map[string]string{}, mirrors: mirrors,
 	}
@@ -177,6 +178,7 @@ func (q *question) addImage(im *Image) {
 		name = ref.Name
 	}
 	q.images[name] = append(q.images[name], r)
+	q.imageBases[path.Base(name)] = append(q.imageBases[path.Base(name)], r)
 	_, p, _ := strings.Cut(name, "/")
 	if strings.Contains(p, "/") {
 		q.imagePaths[p] = append(q.imagePaths[p], r)
@@ -263,7 +265,7 @@ func (q *question) wants(p timeline.Parts) bool {
 	switch p.Type {
 	case "image":
 		rules, _ := q.imageRules(p.Name)
-		return rules != nil
+		return rules != nil || q.imageBases[path.Base(p.Name)] != nil
 	case "domain", "ip", "url", "file":
 		return q.indicated(p) != nil
 	case "secret":

@@ -323,8 +323,8 @@ func (b *build) header(n int, rest []byte, instruction string, l *evidence.Line,
 	word, args, _ := strings.Cut(instruction, " ")
 	switch {
 	case word == "RUN":
-		if strings.HasPrefix(args, "<<") {
-			return s // a here-document: only its first words are printed
+		if strings.HasPrefix(args, "<<") { // a here-document: only its first words are printed
+			args = "sh here-document"
 		}
 		l.Text, l.Echo = []byte(args), true
 		return b.stream(n, s, o)
@@ -332,6 +332,9 @@ func (b *build) header(n int, rest []byte, instruction string, l *evidence.Line,
 		st.from = firstWord(args)
 	case strings.HasPrefix(word, "docker-image://"):
 		st.from = strings.TrimPrefix(word, "docker-image://")
+	case word == "ADD" && strings.Contains(args, "://"):
+		l.Text, l.Echo = []byte("curl "+args), true
+		return b.stream(n, s, o)
 	case word == "COPY":
 		if ref := copiedFrom(st.name); ref != "" {
 			b.image(o, timeline.Require, ref, nil)

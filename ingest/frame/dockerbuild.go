@@ -173,12 +173,18 @@ func (b *stepBuild) header(stage, instruction string, l *evidence.Line, s *evide
 	word, args, _ := strings.Cut(b.instruction, " ")
 	switch word {
 	case "RUN":
-		if strings.HasPrefix(args, "<<") {
-			return
+		if strings.HasPrefix(args, "<<") { // a here-document: only its first words are printed
+			args = "sh here-document"
 		}
 		echo := *l
 		echo.Text, echo.Echo = []byte(args), true
 		o.Feed(&echo, s)
+	case "ADD":
+		if strings.Contains(args, "://") {
+			echo := *l
+			echo.Text, echo.Echo = []byte("curl "+args), true
+			o.Feed(&echo, s)
+		}
 	case "FROM":
 		b.from(args, o)
 		o.AskNext(s)

@@ -21,7 +21,7 @@ var Conda = evidence.Format{
 	Sample: "written by hand after public logs and the documentation",
 	Starts: []string{
 		"Collecting package metadata", "Solving environment", "## Package Plan", "The following ", "Downloading and Extracting Packages",
-		"Preparing transaction:", "Verifying transaction:", "Executing transaction:", "done", "Package ", "Linking ", "Unlinking ", "Transaction ", "# All requested packages already installed",
+		"Preparing transaction:", "Verifying transaction:", "Executing transaction:", "done", "Package ", "Linking ", "Unlinking ", "Installing pip dependencies: ", "Transaction ", "# All requested packages already installed",
 	},
 	Tool: func() evidence.Parser { return &conda{} },
 }
@@ -48,6 +48,7 @@ type conda struct {
 	table     []string        // name-version of what will be downloaded, in full
 	got       map[string]bool
 	executed  bool
+	pip       bool // it began to install for pip
 }
 
 // Line reads one line.
@@ -87,6 +88,11 @@ func (c *conda) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 // heading reads the lines that part the output.
 func (c *conda) heading(text string, o *evidence.Out) evidence.Result {
 	switch {
+	case strings.HasPrefix(text, "Installing pip dependencies: "): // what pip printed follows
+		if !c.pip {
+			c.pip = true
+			o.Command("pip", "pip install", false, []timeline.Item{{Artifact: timeline.Ecosystem("pypi")}})
+		}
 	case strings.HasPrefix(text, "Collecting package metadata") || strings.HasPrefix(text, "Solving environment"):
 		if c.executed || c.planned != nil {
 			c.finish(timeline.OpOpen, o)

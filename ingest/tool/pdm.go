@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -22,7 +23,11 @@ var PDM = evidence.Format{
 	Tool:   func() evidence.Parser { return &pdm{} },
 }
 
-type pdm struct{ op *evidence.Op }
+type pdm struct {
+	op   *evidence.Op
+	told evidence.Mark // the line that counts the rows
+	want int           // rows that are still to come
+}
 
 // Line reads one line:
 //
@@ -48,6 +53,13 @@ func (p *pdm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 			p.op = o.Invocation("pdm")
 		}
 		o.Seen(timeline.PyPI)
+		if _, counts, ok := strings.Cut(text, ": "); ok {
+			p.told, p.want = o.Mark(), 0
+			for part := range strings.SplitSeq(counts, ", ") {
+				n, _ := strconv.Atoi(firstWord(part))
+				p.want += n
+			}
+		}
 		if w[0] == "All" {
 			p.op.Answer()
 			p.End(timeline.OpDone, o)
@@ -67,6 +79,7 @@ func (p *pdm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	o.Seen(timeline.PyPI)
 	p.op.Answer()
+	p.want--
 	if replaces || w[1] == "Remove" {
 		o.Emit(timeline.Remove, p.op, timeline.Item{Artifact: timeline.PURL("pypi", "", name, old)})
 	}
@@ -81,6 +94,9 @@ func (p *pdm) End(how timeline.OpState, o *evidence.Out) {
 	if p.op == nil {
 		return
 	}
+	if p.want > 0 {
+		lostRows(p.told, p.op, o)
+	}
 	o.Close(p.op, how)
-	p.op = nil
+	p.op, p.want = nil, 0
 }

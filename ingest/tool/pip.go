@@ -4,6 +4,7 @@ package tool
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -62,6 +63,7 @@ type pip struct {
 	phase     phase
 	indent    int           // of the lines that began the invocation; what stands deeper is of a build environment
 	got       map[said]bool // some versions print each download twice
+	plan      []string      // what it said that it would install
 	collected bool          // something was asked for that the environment did not have
 	ends      bool          // the output may end here: some invocations print no last line
 
@@ -184,7 +186,7 @@ func (p *pip) finish(how timeline.OpState, o *evidence.Out) {
 		p.op.Answer()
 	}
 	o.Close(p.op, how)
-	p.op, p.phase, p.got, p.collected, p.ends = nil, idle, nil, false, false
+	p.op, p.phase, p.got, p.plan, p.collected, p.ends = nil, idle, nil, nil, false, false
 }
 
 // End ends an invocation that printed no end.
@@ -315,7 +317,21 @@ func (p *pip) installing(rest []byte, indent int, o *evidence.Out) evidence.Resu
 		return evidence.Done
 	}
 	p.begin(installing, indent, o)
+	p.plan = strings.Split(string(rest[len("collected packages: "):]), ", ")
 	return evidence.Done
+}
+
+// lacking are the packages that pip said it would install, and that the line
+// which says what it installed does not name: something was taken out of it.
+func (p *pip) lacking(items []timeline.Item) (out []timeline.Item) {
+	for _, name := range p.plan {
+		name = strings.TrimSpace(name)
+		artifact := timeline.PURL("pypi", "", name, "")
+		if evidence.IsDistName(name) && !slices.ContainsFunc(items, func(it timeline.Item) bool { return strings.HasPrefix(it.Artifact, artifact+"@") }) {
+			out = append(out, timeline.Item{Artifact: artifact})
+		}
+	}
+	return out
 }
 
 // wouldInstall reads the end of a dry run: "Would install litellm-1.107.0".

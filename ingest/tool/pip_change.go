@@ -153,6 +153,9 @@ func (p *pip) installed(text string, indent int, gem bool, o *evidence.Out) evid
 	} else {
 		o.Emit(timeline.Install, op, items...)
 	}
+	if lost := p.lacking(items); !nested && lost != nil {
+		o.Emit(timeline.Opaque, op, lost...)
+	}
 	if !nested { // a build environment of its own is no end
 		p.finish(timeline.OpDone, o)
 	}

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -29,6 +30,8 @@ type poetry struct {
 	op   *evidence.Op
 	done map[string]bool // a terminal redraws its rows
 	rows bool
+	told evidence.Mark // the line that counts the rows
+	want int           // rows that it counts
 }
 
 // Line reads one line.
@@ -43,6 +46,11 @@ func (p *poetry) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		o.Seen(timeline.PyPI)
 		// Package operations: 0 installs, 0 updates, 0 removals
 		p.rows = !bytes.ContainsAny(rest, "123456789")
+		p.told, p.want = o.Mark(), 0
+		for _, part := range strings.Split(string(rest), ", ") {
+			n, _ := strconv.Atoi(firstWord(part))
+			p.want += n
+		}
 		return evidence.Done
 	}
 	if bytes.HasPrefix(text, []byte("No dependencies to install")) {
@@ -83,6 +91,9 @@ func (p *poetry) row(text string, o *evidence.Out) evidence.Result {
 	}
 	p.rows = true
 	o.Seen(timeline.PyPI)
+	if strings.Contains(after, "Skipped") || strings.Contains(after, "Already installed") {
+		p.want-- // of those it counts the others alone, in some versions
+	}
 	if key := verb + name; p.done[key] || strings.Contains(after, "Skipped") || strings.Contains(after, "Already installed") {
 		return evidence.Done
 	} else if p.done == nil {
@@ -116,6 +127,9 @@ func (p *poetry) End(how timeline.OpState, o *evidence.Out) {
 			how = timeline.OpDone
 		}
 	}
+	if p.rows && len(p.done) < p.want && !strings.Contains(p.op.Command, "--dry-run") {
+		lostRows(p.told, p.op, o)
+	}
 	o.Close(p.op, how)
-	p.op, p.done, p.rows = nil, nil, false
+	p.op, p.done, p.rows, p.want = nil, nil, false, 0
 }

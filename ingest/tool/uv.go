@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -69,6 +70,8 @@ type uv struct {
 	bare  bool            // rows came without a header: it was cut off, or some list looks the same
 	open  bool            // the line before was a row: uv prints them in one go
 	count *evidence.Mark  // "Installed 21 packages", while no row has come
+	told  *evidence.Mark  // that line, as long as the invocation lasts
+	rows  int             // rows that it still must have
 	got   map[string]bool // downloads said already
 	minus []heldRow       // " - x==1" rows without a header: a list may look the same
 }
@@ -147,7 +150,11 @@ func (u *uv) finish(how timeline.OpState, o *evidence.Out) {
 	if u.phase >= uvInstalled && how == timeline.OpOpen && !u.bare {
 		how = timeline.OpDone
 	}
+	if u.rows > 0 && u.phase == uvRows && !u.bare {
+		lostRows(*u.told, u.op, o)
+	}
 	o.Close(u.op, how)
+	u.told, u.rows = nil, 0
 	u.op, u.phase, u.plan, u.bare, u.open, u.got = nil, uvIdle, false, false, false, nil
 }
 
@@ -175,7 +182,8 @@ func (u *uv) header(word, rest string, o *evidence.Out) evidence.Result {
 	case "Installed":
 		u.begin(uvInstalled, o)
 		mark := o.Mark()
-		u.count = &mark
+		u.count, u.told = &mark, &mark
+		u.rows, _ = strconv.Atoi(firstWord(rest))
 		return evidence.More
 	case "Audited", "Checked":
 		u.begin(uvUnchanged, o)
@@ -192,6 +200,12 @@ func packageCount(text string) bool {
 	}
 	unit, rest, timed := strings.Cut(rest, " ")
 	return (unit == "package" || unit == "packages") && timed && strings.HasPrefix(rest, "in ")
+}
+
+// lostRows says that packages were installed of which the rows are missing: less
+// of them came than the line before them counts.
+func lostRows(mark evidence.Mark, op *evidence.Op, o *evidence.Out) {
+	o.At(mark, timeline.Event{Action: timeline.Opaque, Op: op.Number, Items: []timeline.Item{{Artifact: timeline.Ecosystem("pypi")}}})
 }
 
 // counted says that packages were installed without a row that names them.
@@ -273,6 +287,9 @@ func (u *uv) row(c change, o *evidence.Out) evidence.Result {
 		return evidence.Miss
 	}
 	u.count = nil
+	if c.sign != '-' {
+		u.rows--
+	}
 	if u.op == nil && c.sign == '-' {
 		u.minus = append(u.minus, heldRow{o.Mark(), c.item})
 		return evidence.More
