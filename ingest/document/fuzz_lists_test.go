@@ -16,3 +16,8 @@ func FuzzSyft(f *testing.F)          { fuzz(f, Syft, "s.json") }
 func FuzzGrype(f *testing.F)         { fuzz(f, Grype, "g.json") }
 func FuzzSkopeoInspect(f *testing.F) { fuzz(f, SkopeoInspect, "i.json") }
 func FuzzGitLabJobs(f *testing.F)    { fuzz(f, GitLabJobs, "jobs.json") }
+func FuzzCargoLock(f *testing.F)     { fuzz(f, CargoLock, "Cargo.lock") }
+func FuzzGemfileLock(f *testing.F)   { fuzz(f, GemfileLock, "Gemfile.lock") }
+func FuzzGoModules(f *testing.F)     { fuzz(f, GoModules, "go.sum") }
+func FuzzGoBinary(f *testing.F)      { fuzz(f, GoBinary, "v.txt") }
+func FuzzScriptTiming(f *testing.F)  { fuzz(f, ScriptTiming, "t.tm") }

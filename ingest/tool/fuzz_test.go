@@ -80,3 +80,5 @@ func FuzzCargo(f *testing.F)        { fuzz(f, Cargo) }
 func FuzzGolang(f *testing.F)       { fuzz(f, Golang) }
 func FuzzWget(f *testing.F)         { fuzz(f, Wget) }
 func FuzzCurl(f *testing.F)         { fuzz(f, Curl) }
+func FuzzPyPIServer(f *testing.F)   { fuzz(f, PyPIServer) }
+func FuzzBandersnatch(f *testing.F) { fuzz(f, Bandersnatch) }
