@@ -194,6 +194,7 @@ var Formats = []evidence.Format{
 	document.CircleCIJob,
 	document.CircleCIVariables,
 	document.BuildkiteBuild,
+	document.BuildkiteLog,
 	document.BuildkiteSecrets,
 	document.JenkinsBuild,
 	document.JenkinsCredentials,

@@ -18,7 +18,7 @@ var all = []evidence.Format{
 	Container, Image, DockerList, Pods, DistInfo, EggInfo, CondaMeta, NodePackage, DpkgStatus, APKInstalled, Freeze, Requirements, PipShow, PipList, PipReport, PyProject, UVLock, PoetryLock, PyLock,
 	CycloneDX, SPDX, ImageIndex, ImageManifest, ImageConfig, History,
 	GitHubRun, GitHubJobs, HTTPAnswer, GitHubWorkflow,
-	CIConfig, GitHubSecrets, GitLabVariables, CircleCISecrets, CircleCIJob, CircleCIVariables, BuildkiteBuild, BuildkiteSecrets, JenkinsBuild, JenkinsCredentials, AWSReport, LiteLLMConfig, LiteLLMTables, LiteLLMDatabase, KubernetesSecrets, ComposeFile, SystemdUnit, DotEnv, Environment, CredentialList,
+	CIConfig, GitHubSecrets, GitLabVariables, CircleCISecrets, CircleCIJob, CircleCIVariables, BuildkiteBuild, BuildkiteLog, BuildkiteSecrets, JenkinsBuild, JenkinsCredentials, AWSReport, LiteLLMConfig, LiteLLMTables, LiteLLMDatabase, KubernetesSecrets, ComposeFile, SystemdUnit, DotEnv, Environment, CredentialList,
 }
 
 // reading is what a format made of a document.

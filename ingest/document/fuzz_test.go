@@ -73,6 +73,7 @@ func FuzzCircleCISecrets(f *testing.F)    { fuzz(f, CircleCISecrets, "c.json") }
 func FuzzCircleCIJob(f *testing.F)        { fuzz(f, CircleCIJob, "job.json") }
 func FuzzCircleCIVariables(f *testing.F)  { fuzz(f, CircleCIVariables, "v.json") }
 func FuzzBuildkiteBuild(f *testing.F)     { fuzz(f, BuildkiteBuild, "builds.json") }
+func FuzzBuildkiteLog(f *testing.F)       { fuzz(f, BuildkiteLog, "log.json") }
 func FuzzBuildkiteSecrets(f *testing.F)   { fuzz(f, BuildkiteSecrets, "s.json") }
 func FuzzJenkinsBuild(f *testing.F)       { fuzz(f, JenkinsBuild, "builds.json") }
 func FuzzJenkinsCredentials(f *testing.F) { fuzz(f, JenkinsCredentials, "c.json") }

@@ -40,6 +40,11 @@ type jenkins struct {
 	begun    bool
 	ended    bool
 	nodes    int
+
+	// whole tells that the first line is the one that a build begins with, done that
+	// the last one so far is the one that it ends with.
+	whole, done bool
+	first, last timeline.Span
 }
 
 // jenkinsTime takes the time of the Timestamper plugin off:
@@ -80,8 +85,11 @@ func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 		child.Last = evidence.Stamp{Text: append(child.Last.Text[:0], stamp...), Read: evidence.ISOStamp}
 		l.Stamp, l.Text, text = child.Last, rest, rest
 	}
+	if len(text) > 0 {
+		j.done = false
+	}
 	if step, ok := bytes.CutPrefix(text, []byte("[Pipeline] ")); ok {
-		j.begun = true
+		j.begin(l, string(step) == "Start of Pipeline", o)
 		j.pipeline(step, child, o)
 		return s
 	}
@@ -97,7 +105,7 @@ func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 			return branch
 		}
 	case bytes.HasPrefix(text, []byte("Started by ")), bytes.HasPrefix(text, []byte("Started from ")):
-		j.begun = true
+		j.begin(l, l.No == 1, o)
 	case bytes.HasPrefix(text, []byte("Running on ")), bytes.HasPrefix(text, []byte("Building remotely on ")):
 		j.node(string(text), o)
 	case bytes.HasPrefix(text, []byte(masking)):
@@ -109,10 +117,21 @@ func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 		}
 		return s
 	case bytes.HasPrefix(text, []byte("Finished: ")):
-		j.ended = true
+		j.ended, j.done, j.last = true, results[string(bytes.TrimRight(text[len("Finished: "):], "\r"))], stampSpan(l, o)
 		child.Step(o)
 	}
 	return child
+}
+
+// results are those of a build, as its last line has them.
+// https://javadoc.jenkins.io/hudson/model/Result.html
+var results = map[string]bool{"SUCCESS": true, "UNSTABLE": true, "FAILURE": true, "NOT_BUILT": true, "ABORTED": true}
+
+// begin notes one of the lines that a build begins with.
+func (j *jenkins) begin(l *evidence.Line, whole bool, o *evidence.Out) {
+	if j.begun = true; whole && !j.whole {
+		j.whole, j.first = true, stampSpan(l, o)
+	}
 }
 
 // pipeline reads a step of the pipeline. A shell's step ends what came before,
@@ -147,12 +166,18 @@ func (j *jenkins) node(text string, o *evidence.Out) {
 	o.Link(timeline.On, o.Claim.String(), timeline.Subject{Kind: timeline.Host, ID: name}.String())
 }
 
-// End says that a log which begins and has no end is cut.
+// End says that a log from one of the lines that a build begins with to the one
+// that it ends with is whole, and that one which lacks either is cut.
 func (j *jenkins) End(o *evidence.Out) {
 	switch {
 	case j.begun && !j.ended:
 		o.Cut(`the log ends before the build does: its last line "Finished:" is missing`)
 	case j.ended && !j.begun:
 		o.Cut("the log begins after the build does")
+	case j.whole && j.done && o.Claim.Kind == timeline.Job && !o.Gap():
+		o.Cover(timeline.Coverage{
+			Subject: o.Claim, Topic: timeline.Everything, Span: timeline.Span{From: j.first.From, To: j.last.To, Clock: j.last.Clock},
+			Whole: true, Why: "the build's log runs from its cause to its result",
+		})
 	}
 }
