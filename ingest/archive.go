@@ -281,6 +281,7 @@ func (s *source) tarMembers(r io.Reader, at where, images *imageArchive) error {
 	in := &tarReader{r: r}
 	tr := tar.NewReader(in)
 	run := newRunMembers(func() ([]member, error) { return s.tarNames(at) })
+	named := map[string]bool{}
 	for {
 		h, err := tr.Next()
 		if errors.Is(err, io.EOF) {
@@ -302,7 +303,12 @@ func (s *source) tarMembers(r io.Reader, at where, images *imageArchive) error {
 		read := s.open
 		if part, _ := image.PartOf(h.Name); part != image.Other {
 			read = func(r io.Reader, at where) error { return s.part(images, h.Name, r, at) }
+		} else if named[h.Name] {
+			if err := s.broken(at.in(h.Name).path, errors.New("tar: two members have this name")); err != nil {
+				return err
+			}
 		}
+		named[h.Name] = true
 		if err := s.inside(tr, at.in(h.Name), job, "tar", read); err != nil {
 			return err
 		}

@@ -175,6 +175,8 @@ func TestArchives(t *testing.T) {
 		{"nested cut zip", tarOf(file{"z.zip", cutBefore(zipOf(log, more), "PK\x01\x02")}), timeline.Partial, "directory is missing", []string{idna + "in!z.zip!a.log:2", requests + "in!z.zip!b/c.log:1"}},
 		{"zip checksum", damage(zipSized(log, more), installed), timeline.Partial, "zip: ", []string{requests + "in!b/c.log:1"}},
 		{"twice the name", zipOf(log, file{"a.log", more.data}), timeline.Partial, "two members have this name", []string{idna + "in!a.log:2", requests + "in!a.log:1"}},
+		{"twice the name in a tar", tarOf(log, file{"a.log", more.data}), timeline.Partial, "two members have this name", []string{idna + "in!a.log:2", requests + "in!a.log:1"}},
+		{"names cut at one length", tarOf(file{cutName, log.data}, file{cutName, more.data}), timeline.Partial, "two members have this name", []string{idna + "in!" + cutName + ":2", requests + "in!" + cutName + ":1"}},
 		{"nested twice the name", tarOf(file{"z", zipOf(log, file{"a.log", more.data})}), timeline.Partial, "two members are called", []string{idna + "in!z!a.log:2", requests + "in!z!a.log:1"}},
 		{"other name in directory", tarOf(file{"z", badDirectory}), timeline.Partial, "another name", []string{idna + "in!z!a.log:2", requests + "in!z!b/c.log:1"}},
 		{"member not listed", tarOf(file{"z", dropEntry(unlisted)}), timeline.Partial, "directory", []string{idna + "in!z!a.log:2", requests + "in!z!b/c.log:1"}},
@@ -196,6 +198,9 @@ func TestArchives(t *testing.T) {
 		})
 	}
 }
+
+// cutName is a name that a tool cut: what told two members apart stood behind.
+var cutName = "logs/" + strings.Repeat("build-and-publish-the-gateway-", 3) + "for-linux-a"
 
 // swapLast replaces the last occurrence: the one in the directory.
 func swapLast(b []byte, old, by string) []byte {
