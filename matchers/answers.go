@@ -68,6 +68,9 @@ func (m *matching) answer(a *about, j judged, given map[opKey][]judged) (*cleare
 	if !j.ask {
 		return nil, nil //nolint:nilnil // no answer is an answer
 	}
+	if c := m.scripts(a, j); c != nil {
+		return c, nil
+	}
 	if j.Parts.Type == "image" {
 		return m.imageAnswer(j, given)
 	}

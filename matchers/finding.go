@@ -75,7 +75,7 @@ type Gap struct {
 	Subject string // "kind:id", "" when it is of a source alone
 	Channel string // "" for all
 	Source  string // path, when a source that was read is the gap
-	Reason  string // expired denied absent missing cut unread partial uncovered other-channel starts-late ends-early hole rotated contradicted unplaced no-record not-stated not-shown
+	Reason  string // expired denied absent missing cut unread partial uncovered other-channel starts-late ends-early hole rotated contradicted unplaced unseen no-record not-stated not-shown
 	Detail  string
 	Fix     string // what to fetch or state to close it
 }

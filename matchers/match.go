@@ -133,8 +133,10 @@ func (m *matching) invite() {
 	for _, row := range m.r.inventory {
 		m.of(timeline.Subject{Kind: timeline.Host, ID: row.Host})
 	}
-	for s := range m.said {
-		m.of(s)
+	for s, words := range m.said {
+		if !isProject(s, words) {
+			m.of(s)
+		}
 	}
 	for i := range m.r.links {
 		l := &m.r.links[i]

@@ -150,3 +150,12 @@ func (q *question) fetched(channel string) bool {
 
 // ruleUnseen is the rule of a command that ran others which no line shows.
 const ruleUnseen = "unseen-in-window"
+
+// unseenGap says how to close what no line shows: somebody reads it.
+func unseenGap(f *Finding) Gap {
+	return Gap{
+		Subject: f.Subject.String(), Reason: "unseen", Detail: f.Because,
+		Fix: "read what it ran, in the repository at that commit; where that installs nothing, 'pulltrail state " + SubjectWord + " " + scriptsRead +
+			" --by NAME' (of " + projectOf(f.Subject).String() + ": for all jobs of the project)",
+	}
+}

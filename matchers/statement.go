@@ -16,10 +16,15 @@ const (
 	isWord     = "is="
 	notWord    = "not="
 	withdrawn  = "withdrawn "
+
+	// scriptsRead says that somebody read the scripts and tasks that a job, or
+	// all jobs of a project, ran: they install nothing that the log does not show.
+	scriptsRead = "scripts=read"
 )
 
 // ParseStatement reads what a person states of a subject: no-pypi, no-docker,
-// no-ghcr; egress=none or egress=seen; is=NAME, another name of the same
+// no-ghcr; egress=none or egress=seen; scripts=read of a job or of all jobs of a
+// project; is=NAME, another name of the same
 // machine, or not=NAME, that of another one. It returns the word that is stored.
 func ParseStatement(about timeline.Subject, text string) (string, error) {
 	switch name, value, _ := strings.Cut(text, "="); {
@@ -39,6 +44,8 @@ func ParseStatement(about timeline.Subject, text string) (string, error) {
 		return "", fmt.Errorf("%q: no such channel: %s", text, hint)
 	case name+"=" == egressWord && (value == "none" || value == "seen"):
 		return text, nil
+	case text == scriptsRead && about.Kind == timeline.Job:
+		return text, nil
 	case (name+"=" == isWord || name+"=" == notWord) && about.Kind == timeline.Host:
 		value = strings.TrimPrefix(value, "host:")
 		if value == "" || strings.ContainsAny(value, " \t/") || value == about.ID {
@@ -46,7 +53,7 @@ func ParseStatement(about timeline.Subject, text string) (string, error) {
 		}
 		return name + "=" + value, nil
 	}
-	return "", fmt.Errorf("%q: want no-CHANNEL (no-pypi, no-docker), egress=none, egress=seen, or for a host is=NAME or not=NAME", text)
+	return "", fmt.Errorf("%q: want no-CHANNEL (no-pypi, no-docker), egress=none, egress=seen, for a job scripts=read, or for a host is=NAME or not=NAME", text)
 }
 
 // Withdrawn is the word that takes a statement back.
@@ -90,7 +97,9 @@ func spanOf(d timeline.Decision) timeline.Span {
 // saying is a statement as a reason: who said it, and when.
 func saying(d timeline.Decision) string {
 	text := d.Who + " stated on " + time.Unix(0, d.Said).UTC().Format(time.DateTime) + " UTC: "
-	if channel, ok := strings.CutPrefix(d.Value, noWord); ok {
+	if d.Value == scriptsRead {
+		text += "the scripts and tasks that it ran were read, and install nothing that the log does not show"
+	} else if channel, ok := strings.CutPrefix(d.Value, noWord); ok {
 		text += "it has no " + map[bool]string{true: "container runtime", false: channel}[channel == string(timeline.Images)]
 	} else {
 		text += d.Value
@@ -120,6 +129,29 @@ func (c *covers) without(s timeline.Subject, channel string) (timeline.Decision,
 		}
 	}
 	return timeline.Decision{}, false
+}
+
+// scripts takes back what a command that no line shows may have done, where
+// somebody read what it runs.
+func (m *matching) scripts(a *about, j judged) *cleared {
+	if j.rule != ruleUnseen {
+		return nil
+	}
+	for _, s := range []timeline.Subject{a.subject, projectOf(a.subject)} {
+		if d, ok := m.said[s][scriptsRead]; ok {
+			if when := spanOf(d); j.Span.From >= when.From && j.Span.To <= when.To {
+				return &cleared{ask: j, how: saying(d)}
+			}
+		}
+	}
+	return nil
+}
+
+// isProject reports whether a statement is about all jobs of a project, which
+// is no subject itself.
+func isProject(s timeline.Subject, words map[string]timeline.Decision) bool {
+	_, ok := words[scriptsRead]
+	return ok && len(words) == 1 && s.Kind == timeline.Job && projectOf(s) == s
 }
 
 // contradicts names the evidence that a subject has what a statement says it

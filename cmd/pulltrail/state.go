@@ -23,6 +23,9 @@ time, never changed, and every finding that leans on one says so.
   no-CHANNEL           it has no such channel: no-pypi, no-npm, no-ghcr; no-docker says
                        that it has no container runtime at all
   egress=none          it cannot reach the internet (egress=seen: it can)
+  scripts=read         of a job, or of all jobs of a project (job:github:acme/api): somebody
+                       read the scripts and tasks that it ran where the log does not show
+                       it, and they install nothing more
   is=NAME, not=NAME    of a host: NAME is another name of the same machine, or
                        that of another machine
 
