@@ -13,7 +13,7 @@ GOLANGCI_LINT := bin/golangci-lint-2.15.0
 export CGO_ENABLED = 1
 
 # Servers of the system that tests start for themselves.
-SERVERS := $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),postgres)
+SERVERS := $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),postgres) $(if $(wildcard /usr/bin/docker-registry),dockerregistry)
 
 # How long each fuzz test of "make fuzz" runs.
 FUZZTIME ?= 5s
@@ -30,9 +30,10 @@ demo: all ## the whole job on built-in evidence, offline
 	bin/pulltrail demo
 
 test: need ## vet, and every test with the race detector
-	$(GO) vet -tags postgres $(PACKAGES)
+	$(GO) vet -tags "postgres dockerregistry" $(PACKAGES)
 	$(GO) test -race -tags "$(SERVERS)" -timeout 10m $(PACKAGES)
-	@[ -n "$(SERVERS)" ] || echo "make: the tests that start a PostgreSQL of their own were left out: install postgresql (Debian: apt-get install postgresql); .ci/run does"
+	@[ -n "$(findstring postgres,$(SERVERS))" ] || echo "make: the tests that start a PostgreSQL of their own were left out: install postgresql (Debian: apt-get install postgresql); .ci/run does"
+	@[ -n "$(findstring dockerregistry,$(SERVERS))" ] || echo "make: the test that starts an image registry of its own was left out: install docker-registry (Debian: apt-get install docker-registry); .ci/run does"
 
 drill: all ## plays the incident with pip, buildah, podman, skopeo, nginx and a registry, and asks who has it
 	$(GO) run ./testdata/drill -bin bin/pulltrail

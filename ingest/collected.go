@@ -20,6 +20,10 @@ func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error
 		return Result{}, err
 	}
 	g := newIngester(db, opt)
+	content, err := keptImages(ctx, db, requests)
+	if err != nil {
+		return Result{}, err
+	}
 	var files, later []input
 	called := map[string][]*timeline.Inquiry{} // by attempt
 	for i := range requests {
@@ -34,13 +38,18 @@ func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error
 		if err != nil {
 			return Result{}, err
 		}
+		from := input{path: r.URL, collected: r}
+		if r.Kind == configKind {
+			from.content = content[r.SHA256]
+		}
+		from.again = known != nil && from.content.since(known.ReadAt)
 		switch {
-		case known != nil:
+		case known != nil && !from.again:
 			continue
 		case r.Kind == workflowKind, r.Kind == outputsKind:
-			later = append(later, input{path: r.URL, collected: r})
+			later = append(later, from)
 		default:
-			files = append(files, input{path: r.URL, collected: r})
+			files = append(files, from)
 		}
 		g.total += r.Bytes
 	}
@@ -60,13 +69,17 @@ func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error
 // workflow file of an attempt is read together with the workflows that it calls;
 // what variables are claimed for is where they are kept; the record of a job
 // whose log comes in pieces stands for all of them, when they were read; an object
-// of a store is a file, and read as whoever named it says.
+// of a store is a file, and read as whoever named it says; the config of an image is
+// read with its layers.
 const (
 	workflowKind  = "workflow"
 	calledKind    = "called"
 	variablesKind = "variables"
 	outputsKind   = "outputs"
 	objectKind    = "object"
+	manifestKind  = "manifest"
+	configKind    = "config"
+	layerKind     = "layer"
 )
 
 // entire covers the whole life of a subject with what a collector got of it: the
@@ -117,7 +130,7 @@ func (g *ingester) collected(ctx context.Context, from input) (File, error) {
 	var err error
 	one := *g // the claim is the request's
 	one.opt.Subject, one.opt.Store, one.opt.Zone, one.opt.Covers, one.opt.Format, one.opt.Keep = timeline.Subject{}, "", nil, timeline.Span{}, "", false
-	info := timeline.SourceInfo{Path: evidence.ConcealPath(r.URL), Parser: g.opt.Parser, Command: g.opt.Command, Claim: r.Claim}
+	info := timeline.SourceInfo{Path: evidence.ConcealPath(r.URL), Parser: g.opt.Parser, Command: g.opt.Command, Claim: r.Claim, Again: from.again}
 	if r.Claim != "" {
 		if one.opt.Subject, err = timeline.ParseSubject(r.Claim); err != nil {
 			return File{}, fmt.Errorf("ingest %s: %w", r.URL, err)

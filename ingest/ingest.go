@@ -69,6 +69,7 @@ type ingester struct {
 	db      *timeline.DB
 	opt     Options
 	machine *evidence.Machine
+	walked  *walkedLayers
 	*meter
 }
 
@@ -79,7 +80,7 @@ type meter struct {
 }
 
 func newIngester(db *timeline.DB, opt Options) *ingester {
-	return &ingester{db: db, opt: opt, machine: evidence.NewMachine(Formats), meter: &meter{}}
+	return &ingester{db: db, opt: opt, machine: evidence.NewMachine(Formats), walked: &walkedLayers{}, meter: &meter{}}
 }
 
 // begin checks what the user asked for.
@@ -116,6 +117,8 @@ type input struct {
 
 	collected *timeline.Inquiry   // it is kept in the case already
 	called    []*timeline.Inquiry // workflows that it calls
+	content   *keptImage          // it is the config of an image whose layers are kept
+	again     bool                // it was read before those were
 }
 
 // walk lists the files below the paths in a stable order. A path that was named

@@ -63,6 +63,10 @@ func (s *source) read(in io.Reader) error {
 		if err := s.imageFolder(); err != nil {
 			return err
 		}
+	} else if s.from.content != nil {
+		if err := s.imageKept(); err != nil {
+			return err
+		}
 	} else if err := s.open(s.in, where{path: s.info.Path, job: s.from.job}); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (db *DB) Sizes(bytes int64) (bool, error) {
 func (db *DB) Known(info SourceInfo) (*SourceInfo, error) {
 	db.w.mu.Lock()
 	defer db.w.mu.Unlock()
-	q, err := db.w.stmt(`SELECT format,state,why,bytes,events,skipped FROM source
+	q, err := db.w.stmt(`SELECT format,state,why,bytes,events,skipped,read_at FROM source
 		WHERE complete=1 AND sha256=?1 AND zone=?2 AND covers=?3 AND skew=?7 AND parser=?4
 		AND (claim=?5 OR (?5='' AND claim IN ('', ?6) AND path=?6))`)
 	if err != nil {
@@ -32,7 +32,7 @@ func (db *DB) Known(info SourceInfo) (*SourceInfo, error) {
 	}
 	var state string
 	err = q.QueryRow(info.SHA256, info.Zone, info.Covers, info.Parser, info.Claim, info.Path, info.Skew).
-		Scan(&info.Format, &state, &info.Why, &info.Bytes, &info.Events, &info.Skipped)
+		Scan(&info.Format, &state, &info.Why, &info.Bytes, &info.Events, &info.Skipped, &info.ReadAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // no such source is an answer
 	}

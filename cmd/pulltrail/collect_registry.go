@@ -12,6 +12,7 @@ import (
 
 func (a *app) collectRegistry() *cobra.Command {
 	f := collecting{now: true}
+	content := false
 	c := &cobra.Command{
 		Use:   "registry HOST | HOST/REPO...",
 		Short: "Tags, indexes, manifests and configs, from an image registry",
@@ -23,11 +24,15 @@ Hub (docker.io) lists none.
 A login is looked for in $REGISTRY_CREDENTIAL (USER:PASSWORD, or a bearer token),
 --token-file and 'docker login'; without one only what is public is had. It goes
 to the registry, or to the token service that the registry names over https, and
-to no store of blobs. Layers are not fetched: 'pulltrail ingest' reads an image
-that was saved.`,
+to no store of blobs.
+
+With --content the layers of all images are fetched too, each once, kept in the
+case, and read for what is installed in them: an image is then cleared or accused
+by its own content, and those that were built on it by their chain of layers. That
+takes time and room: --dry-run says how many bytes.`,
 		Args: wants("HOST or HOST/REPO: a registry, or repositories in it", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			var opt registry.Options
+			opt := registry.Options{Content: content}
 			for _, word := range args {
 				if err := opt.Parse(word); err != nil {
 					return usage("%v", err)
@@ -37,11 +42,16 @@ that was saved.`,
 			sv.run = func(ctx context.Context, s *collect.Session) error { return registry.Collect(ctx, s, opt) }
 			sv.plan = func(ctx context.Context, s *collect.Session) (string, error) {
 				p, err := registry.DryRun(ctx, s, opt)
-				return fmt.Sprintf("%d repositories, %d tags: it takes about %d calls", p.Repos, p.Tags, p.Calls), err
+				plan := fmt.Sprintf("%d repositories, %d tags: it takes about %d calls", p.Repos, p.Tags, p.Calls)
+				if content {
+					plan += ", " + megabytes(float64(p.Bytes)) + " of layers"
+				}
+				return plan, err
 			}
 			return a.collect(c, &f, sv)
 		},
 	}
 	f.access(c)
+	c.Flags().BoolVar(&content, "content", false, "fetch and read the layers of images too")
 	return c
 }

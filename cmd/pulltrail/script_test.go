@@ -51,6 +51,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"hold":      hold,
 		"objects":   startObjects,
 		"cluster":   startKubernetes,
+		"layers":    startLayers,
 		"github":    startGitHub,
 		"gitlab":    startGitLab,
 		"buildkite": startBuildkite,

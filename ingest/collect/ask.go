@@ -157,6 +157,27 @@ func (s *Session) Obtained(url string) (bool, error) {
 	return s.db.Kept(old.SHA256)
 }
 
+// Hashes lists the hashes of what was obtained of some kinds, by whatever
+// address, and is kept. What is known by its hash need not be asked for again.
+func (s *Session) Hashes(kinds ...string) (hashes []string, err error) {
+	if s.db == nil {
+		return nil, nil
+	}
+	asked, err := s.db.Ledger()
+	for i := range asked {
+		r := &asked[i]
+		if err != nil || r.Reply != timeline.Obtained || !slices.Contains(kinds, r.Kind) {
+			continue
+		}
+		var kept bool
+		if kept, err = s.db.Kept(r.SHA256); kept {
+			s.count(func(st *Stats) { st.Known++ })
+			hashes = append(hashes, r.SHA256)
+		}
+	}
+	return hashes, err
+}
+
 // Gone records that what goes by an address is there no more, as a list shows
 // that was obtained: nothing is asked for. What was obtained before stays.
 func (s *Session) Gone(url string, want Want) error {

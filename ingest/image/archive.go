@@ -240,6 +240,16 @@ func (a *Archive) AddLayer(l *Layer) bool {
 	return true
 }
 
+// Layer returns the layer whose bytes have a digest, nil when it is not here.
+func (a *Archive) Layer(digest string) *Layer {
+	for _, l := range a.layers {
+		if l.Digest == digest {
+			return l
+		}
+	}
+	return nil
+}
+
 // attested reports whether a manifest is a statement about another one.
 func attested(d v1.Descriptor) bool {
 	return d.Annotations["vnd.docker.reference.type"] != "" || d.Platform != nil && d.Platform.OS == "unknown"

@@ -25,6 +25,7 @@ var configs = map[string]bool{
 type descriptor struct {
 	MediaType   string            `json:"mediaType"`
 	Digest      string            `json:"digest"`
+	Size        int64             `json:"size"`
 	Annotations map[string]string `json:"annotations"`
 }
 
@@ -32,6 +33,7 @@ type descriptor struct {
 type manifest struct {
 	Manifests []descriptor `json:"manifests"`
 	Config    descriptor   `json:"config"`
+	Layers    []descriptor `json:"layers"`
 }
 
 // tag asks what a tag names now. Its address and the hash of its bytes prove
@@ -46,7 +48,9 @@ func (c *collector) tag(ctx context.Context, repo, tag string) error {
 	}
 	if c.first(repo, "sha256:"+a.SHA256) {
 		c.below(repo, &m)
-		c.pool.Add(func(ctx context.Context) error { return c.referrers(ctx, repo, "sha256:"+a.SHA256) })
+		if !c.dry {
+			c.pool.Add(func(ctx context.Context) error { return c.referrers(ctx, repo, "sha256:"+a.SHA256) })
+		}
 	}
 	return nil
 }
@@ -67,10 +71,42 @@ func (c *collector) below(repo string, m *manifest) {
 			c.pool.Add(func(ctx context.Context) error { return c.child(ctx, repo, digest) })
 		}
 	}
-	// A config is the same in all repositories.
-	if digest := timeline.SHA256(m.Config.Digest); digest != "" && configs[m.Config.MediaType] && c.first("", digest) {
-		c.pool.Add(func(ctx context.Context) error { return c.config(ctx, repo, digest) })
+	config := timeline.SHA256(m.Config.Digest)
+	if config == "" || !configs[m.Config.MediaType] {
+		return
 	}
+	// A config is the same in all repositories, and so is a layer.
+	if !c.dry && c.first("", config) {
+		c.pool.Add(func(ctx context.Context) error { return c.config(ctx, repo, config) })
+	}
+	for _, layer := range m.Layers {
+		digest := timeline.SHA256(layer.Digest)
+		if !c.opt.Content || digest == "" || !c.first("", digest) {
+			continue
+		}
+		c.layers.Add(1)
+		c.bytes.Add(layer.Size)
+		if !c.dry {
+			c.pool.Add(func(ctx context.Context) error { return c.layer(ctx, repo, digest, config) })
+		}
+	}
+}
+
+// layerKind is what layers are in the ledger, and mostLayer how many bytes of one
+// are taken.
+const (
+	layerKind = "layer"
+	mostLayer = 32 << 30
+)
+
+// layer asks for a layer of the image with this config. It is kept as it came:
+// its bytes have the digest, and its packages can be listed again.
+func (c *collector) layer(ctx context.Context, repo, digest, config string) error {
+	want := byDigest(layerKind, digest)
+	want.Name, want.Reading, want.Raw, want.Signed, want.Most = strings.TrimPrefix(digest, "sha256:"), timeline.NoReading, true, true, mostLayer
+	want.About = timeline.Subject{Kind: timeline.Image, ID: config}
+	_, _, err := c.ask(ctx, "/v2/"+repo+"/blobs/"+digest, nil, want, "*/*", nil)
+	return err
 }
 
 // byDigest is what asking for content by its digest wants.

@@ -1,7 +1,8 @@
 // Package registry collects what an image registry holds: tags, the indexes and
-// manifests that they name, configs with their history, and what refers to them.
+// manifests that they name, configs with their history, what refers to them, and
+// where it is wanted the layers.
 //
-// It asks the registry itself: four kinds of GET, whose bytes are kept as they
+// It asks the registry itself: five kinds of GET, whose bytes are kept as they
 // came, so that anybody can hash them. A client library would parse them first.
 //
 // https://github.com/opencontainers/distribution-spec/blob/main/spec.md
@@ -36,6 +37,8 @@ const (
 type Options struct {
 	Host  string   // as it stands in names of images
 	Repos []string // none: all that the registry lists
+
+	Content bool // the layers of images too
 }
 
 var (
@@ -93,6 +96,7 @@ type Plan struct {
 	Repos int64
 	Tags  int64
 	Calls int64 // that the collection takes at least, beside those of the dry run
+	Bytes int64 // of layers, with Content
 }
 
 type collector struct {
@@ -102,7 +106,7 @@ type collector struct {
 	dry  bool
 	done sync.Map // what was asked for by digest
 
-	repos, tags atomic.Int64
+	repos, tags, layers, bytes atomic.Int64
 }
 
 // Collect asks for everything that the registry holds now.
@@ -110,15 +114,23 @@ func Collect(ctx context.Context, s *collect.Session, opt Options) error {
 	return (&collector{s: s, opt: opt}).run(ctx)
 }
 
-// DryRun lists repositories and tags.
+// DryRun lists repositories and tags; with Content it asks for manifests, which
+// say how large the layers are.
 func DryRun(ctx context.Context, s *collect.Session, opt Options) (Plan, error) {
 	c := &collector{s: s, opt: opt, dry: true}
 	err := c.run(ctx)
 	repos, tags := c.repos.Load(), c.tags.Load()
-	return Plan{Repos: repos, Tags: tags, Calls: repos + 3*tags}, err
+	return Plan{Repos: repos, Tags: tags, Calls: repos + 3*tags + c.layers.Load(), Bytes: c.bytes.Load()}, err
 }
 
 func (c *collector) run(ctx context.Context) error {
+	known, err := c.s.Hashes("config", layerKind)
+	if err != nil {
+		return err
+	}
+	for _, hash := range known {
+		c.first("", "sha256:"+hash) // perhaps by the name of another repository
+	}
 	return collect.Run(ctx, c.s.Workers(), func(ctx context.Context, p *collect.Pool) error {
 		c.pool = p
 		if len(c.opt.Repos) == 0 {
@@ -237,7 +249,7 @@ func (c *collector) repo(repo string, named bool) {
 		return c.pages(ctx, "/v2/"+repo+"/tags/list", want, func(in *listing) {
 			c.tags.Add(int64(len(in.Tags)))
 			for _, tag := range in.Tags {
-				if !c.dry && tagName.MatchString(tag) {
+				if (!c.dry || c.opt.Content) && tagName.MatchString(tag) {
 					c.pool.Add(func(ctx context.Context) error { return c.tag(ctx, repo, tag) })
 				}
 			}
