@@ -3,7 +3,7 @@ package registry
 import (
 	"context"
 	"io"
-	"log"
+	"log" //nolint:depguard // the registry writes into one, unless it gets another
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
