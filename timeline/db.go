@@ -42,6 +42,8 @@ type DB struct {
 	lock   *os.File
 	writes *sql.DB
 	w      *writer
+
+	lookups lookups
 }
 
 // Create opens the case in dir for writing and makes it when it is new. Only

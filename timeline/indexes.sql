@@ -9,4 +9,4 @@ CREATE INDEX event_opaque ON event (subject, t0, t1, action) WHERE action = 15;
 CREATE INDEX event_hold ON event (subject) WHERE action = 16;
 -- Build, push and tag; a list in place of the range costs five times as much here.
 CREATE INDEX event_made ON event (subject) WHERE action BETWEEN 9 AND 11;
-CREATE INDEX event_contact ON event (subject, bundle, source) WHERE action = 14
+CREATE INDEX event_contact ON event (subject, bundle, source, action) WHERE action = 14

@@ -22,7 +22,7 @@ func (db *DB) OpaqueDuring(spans []Span, yield func(Fact) error) error {
 		return nil
 	}
 	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
-		"WHERE e.id IN (SELECT e.id FROM event e WHERE "+opaque+" AND ("+strings.Join(where, " OR ")+")) ORDER BY e.id, i.id", args...)
+		"WHERE e.id IN (SELECT e.id FROM event e WHERE "+opaque+" AND ("+strings.Join(where, " OR ")+")) ORDER BY e.id, b.item", args...)
 }
 
 // OpaqueOf yields the facts of opaque commands of the subjects.
@@ -41,7 +41,7 @@ func (db *DB) factsOfSubjects(subjects []Subject, where string, yield func(Fact)
 		// Without the index, while a new case is loaded, this is one scan for all of them.
 		if err := db.facts(yield, "SELECT "+factColumns+" FROM event e CROSS JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
 			"WHERE e.id IN (SELECT e.id FROM event e WHERE "+where+" AND e.subject IN (SELECT w.id FROM (VALUES (?,?)"+strings.Repeat(",(?,?)", len(part)-1)+
-			") v CROSS JOIN subject w ON w.kind=v.column1 AND w.name=v.column2)) ORDER BY e.id, i.id", args...); err != nil {
+			") v CROSS JOIN subject w ON w.kind=v.column1 AND w.name=v.column2)) ORDER BY e.id, b.item", args...); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,44 +19,6 @@ type Fact struct {
 	SHA256  string
 	Op      int64
 	Origin
-}
-
-const factColumns = `e.id,e.action,u.kind,u.name,a.text,a.type,a.name,a.version,i.ref,i.digests,
-	e.t0,e.t1,e.clock,e.written,e.source,s.sha256,e.op,p.text,e.line,e.off,e.excerpt`
-
-const factJoins = ` JOIN source s ON s.id=e.source AND s.complete=1 JOIN subject u ON u.id=e.subject
-	JOIN item i ON i.id=b.item JOIN artifact a ON a.id=i.artifact
-	JOIN path p ON p.id=e.path `
-
-func (db *DB) facts(yield func(Fact) error, query string, args ...any) error {
-	same := interned{} // of some texts there are few
-	var last Fact      // facts of one event stand together
-	err := db.rows(func(row rawRow) error {
-		f := Fact{
-			Event: row.int(0), Item: Item{Artifact: row.text(4), Ref: row.text(8), Digests: parseDigests(row.text(9))},
-			Parts: Parts{Type: same.of(row.text(5)), Name: row.text(6), Version: row.text(7)},
-		}
-		if f.Parts.Type == "image" {
-			_, f.Parts.Digest, _ = strings.Cut(f.Item.Artifact, "@")
-		}
-		if f.Event == last.Event {
-			item, parts := f.Item, f.Parts
-			f = last
-			f.Item, f.Parts = item, parts
-			return yield(f)
-		}
-		f.Action, f.Subject = Action(row.int(1)), Subject{Kind(same.of(row.text(2))), row.text(3)}
-		f.Span = row.span(10, same.of(row.text(12)))
-		f.Span.Written = row.text(13)
-		f.Source, f.SHA256, f.Op = row.int(14), same.of(row.text(15)), row.int(16)
-		f.Origin = Origin{Path: same.of(row.text(17)), Line: row.int(18), Offset: row.int(19), Text: row.text(20)}
-		last = f
-		return yield(f)
-	}, query, args...)
-	if err != nil {
-		return fmt.Errorf("read timeline: %w", err)
-	}
-	return nil
 }
 
 func parseDigests(text string) []Digest {
@@ -85,20 +46,12 @@ func setSpan(s *Span, t0, t1 sql.NullInt64, clock string) {
 func (db *DB) FactsAbout(types []string, want func(Parts) bool, yield func(Fact) error) error {
 	for _, t := range types {
 		var names []any
-		rows, err := db.sql.Query("SELECT DISTINCT name FROM artifact WHERE type=?", t)
-		if err != nil {
-			return fmt.Errorf("read timeline: %w", err)
-		}
-		for rows.Next() {
-			p := Parts{Type: t}
-			if err := rows.Scan(&p.Name); err != nil {
-				return fmt.Errorf("read timeline: %w", errors.Join(err, rows.Close()))
-			}
-			if want(p) {
+		err := db.each(func(row rawRow) {
+			if p := (Parts{Type: t, Name: row.text(0)}); want(p) {
 				names = append(names, p.Name)
 			}
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		}, "SELECT DISTINCT name FROM artifact WHERE type=?", t)
+		if err != nil {
 			return fmt.Errorf("read timeline: %w", err)
 		}
 		items := "SELECT i.id FROM artifact n CROSS JOIN item i ON i.artifact=n.id WHERE n.type='" + strings.ReplaceAll(t, "'", "''") + "' AND n.name IN "
@@ -127,7 +80,7 @@ func (db *DB) factsIn(items string, args []any, yield func(Fact) error) error {
 		part := args[:min(chunk, len(args))]
 		args = args[len(part):]
 		query := "SELECT " + factColumns + " FROM bundle_item b JOIN event e ON e.bundle=b.bundle" + factJoins +
-			"WHERE b.item IN (" + items + "(?" + strings.Repeat(",?", len(part)-1) + ")) ORDER BY e.id, i.id"
+			"WHERE b.item IN (" + items + "(?" + strings.Repeat(",?", len(part)-1) + ")) ORDER BY e.id, b.item"
 		if err := db.facts(yield, query, part...); err != nil {
 			return err
 		}
@@ -139,7 +92,7 @@ func (db *DB) factsIn(items string, args []any, yield func(Fact) error) error {
 // have an index.
 func (db *DB) FactsOf(yield func(Fact) error, a Action) error {
 	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
-		"WHERE e.action = "+strconv.Itoa(int(a))+" ORDER BY e.id, i.id")
+		"WHERE e.action = "+strconv.Itoa(int(a))+" ORDER BY e.id, b.item")
 }
 
 // Filter narrows the timeline; zero fields do not.
@@ -187,8 +140,11 @@ func (db *DB) Timeline(f Filter, yield func(Fact) error) error {
 		args = append(args, f.Limit)
 		last, itemArgs = limit, append(itemArgs, f.Limit)
 	}
+	if items != "" {
+		items = " AND b.item IN (SELECT i.id FROM artifact a CROSS JOIN item i ON i.artifact=a.id WHERE 1" + items + ")"
+	}
 	return db.facts(yield, "SELECT "+factColumns+" FROM event e CROSS JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
-		"WHERE "+where+items+order+", i.id"+last, append(args, itemArgs...)...)
+		"WHERE "+where+items+order+", b.item"+last, append(args, itemArgs...)...)
 }
 
 // FactsOfOps yields the facts of some operations of one source.
@@ -201,5 +157,5 @@ func (db *DB) FactsOfOps(source int64, ops []int64, yield func(Fact) error) erro
 		args = append(args, o)
 	}
 	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
-		"WHERE e.source=? AND e.op IN (?"+strings.Repeat(",?", len(ops)-1)+") ORDER BY e.id, i.id", args...)
+		"WHERE e.source=? AND e.op IN (?"+strings.Repeat(",?", len(ops)-1)+") ORDER BY e.id, b.item", args...)
 }

@@ -47,22 +47,16 @@ type OpKey struct{ Source, Number int64 }
 
 // Ops returns the operations of one source by number.
 func (db *DB) Ops(source int64) (map[int64]Op, error) {
-	rows, err := db.sql.Query("SELECT number,parent,tool,command,state FROM op WHERE source=?", source)
+	out := map[int64]Op{}
+	same := interned{}
+	err := db.each(func(row rawRow) {
+		n := row.int(0)
+		out[n] = Op{Number: n, Parent: row.int(1), Tool: same.of(row.text(2)), Command: same.of(row.text(3)), State: OpState(same.of(row.text(4)))}
+	}, "SELECT number,parent,tool,command,state FROM op WHERE source=?", source)
 	if err != nil {
 		return nil, fmt.Errorf("read operations: %w", err)
 	}
-	defer rows.Close()
-	out := map[int64]Op{}
-	for rows.Next() {
-		var o Op
-		var state string
-		if err := rows.Scan(&o.Number, &o.Parent, &o.Tool, &o.Command, &state); err != nil {
-			return nil, fmt.Errorf("read operations: %w", err)
-		}
-		o.State = OpState(state)
-		out[o.Number] = o
-	}
-	return out, rows.Err()
+	return out, nil
 }
 
 // Inventory returns the inventory and its mirrors.
