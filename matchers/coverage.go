@@ -63,6 +63,14 @@ func newCovers(m *matching) *covers {
 	return c
 }
 
+// fork is a copy for one of several goroutines that make findings: what is only
+// read is shared.
+func (c *covers) fork() *covers {
+	f := *c
+	f.quiet, f.fetches, f.key, f.said, f.spans, f.gaps = map[string]*Finding{}, nil, nil, nil, nil, nil
+	return &f
+}
+
 // trusted are the rows of sources that were read whole, and of what was proved to
 // be whole in others, in order: of the rest, a part may stand in what was lost.
 // Steps are compared on their own.

@@ -5,8 +5,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"pulltrail/timeline"
 )
@@ -201,17 +204,44 @@ func (m *matching) findings() *Result {
 		}
 	}
 	slices.Sort(res.Inventory)
-	order := m.people.sorted()
-	res.Findings = make([]Finding, len(order))
-	ranks := make([]int, len(order))
-	for i, a := range order {
-		f := &res.Findings[i]
-		*f = m.finding(a)
-		res.Counts[f.Verdict]++
-		ranks[i] = f.Verdict.rank()
+	res.Findings = m.conclude(m.people.sorted())
+	ranks := make([]int, len(res.Findings))
+	for i := range res.Findings {
+		v := res.Findings[i].Verdict
+		res.Counts[v]++
+		ranks[i] = v.rank()
 	}
 	arrange(res.Findings, ranks)
 	return res
+}
+
+// conclude makes the findings, on every core.
+func (m *matching) conclude(order []*about) []Finding {
+	out := make([]Finding, len(order))
+	const most = 512 // subjects that are taken at once
+	var taken atomic.Int64
+	var wg sync.WaitGroup
+	workers := make([]*covers, runtime.GOMAXPROCS(0))
+	for w := range workers {
+		c := m.covers.fork()
+		workers[w] = c
+		wg.Go(func() {
+			for {
+				to := min(int(taken.Add(most)), len(order)+most)
+				for i := to - most; i < min(to, len(order)); i++ {
+					out[i] = m.finding(order[i], c)
+				}
+				if to >= len(order) {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, c := range workers { // they are put in order later
+		m.covers.gaps = append(m.covers.gaps, c.gaps...)
+	}
+	return out
 }
 
 // arrange moves findings to where their rank belongs, those of one rank in the
@@ -254,7 +284,7 @@ func FindingID(incident string, s timeline.Subject) string {
 	return string(hex.AppendEncode(append(text[:0], "f-"...), sum[:6]))
 }
 
-func (m *matching) finding(a *about) Finding {
+func (m *matching) finding(a *about, c *covers) Finding {
 	f := Finding{
 		ID: FindingID(m.q.inc.ID, a.subject), Subject: a.subject, On: a.on, Verdict: Clear,
 		Span: timeline.Always(), Egress: "unknown",
@@ -280,7 +310,7 @@ func (m *matching) finding(a *about) Finding {
 		}
 	}
 	answered := m.answered(a, &f)
-	quiet := m.covers.channels(a, &f)
+	quiet := c.channels(a, &f)
 	switch {
 	case best != nil:
 		f.Verdict, f.Rule, f.Because = best.verdict, best.rule, capital(best.because)
@@ -296,7 +326,7 @@ func (m *matching) finding(a *about) Finding {
 	case quiet != nil:
 		f.Verdict, f.Rule, f.Because = quiet.Verdict, quiet.Rule, quiet.Because
 	default:
-		m.covers.verdict(&f)
+		c.verdict(&f)
 	}
 	m.evidence(a, best, &f)
 	return f
