@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 )
 
-// maxRows is how many subjects of one verdict the terminal lists.
-const maxRows = 40
+// MaxRows is how many subjects of one verdict the terminal lists.
+const MaxRows = 40
 
 // Answer prints the answer for a terminal: the count of each verdict, the
 // subjects with the reason and the line that decides, and what to do next. bold
@@ -72,8 +72,8 @@ func rows(w io.Writer, d *Document, verdict string, bold func(string, string) st
 		if f.Verdict != verdict {
 			continue
 		}
-		if n++; n > maxRows {
-			continue
+		if n++; n > MaxRows {
+			break
 		}
 		if n == 1 {
 			fmt.Fprintln(w)
@@ -86,8 +86,8 @@ func rows(w io.Writer, d *Document, verdict string, bold func(string, string) st
 			fmt.Fprintf(w, "          %s\n", Text(s))
 		}
 	}
-	if n > maxRows {
-		_, err := fmt.Fprintf(w, "          and %d more %s: 'pulltrail match %s --json' or 'pulltrail report responder' lists all\n", n-maxRows, verdict, Text(d.Incident.ID))
+	if n := d.Counts[verdict]; n > MaxRows {
+		_, err := fmt.Fprintf(w, "          and %d more %s: 'pulltrail match %s --json' or 'pulltrail report responder' lists all\n", n-MaxRows, verdict, Text(d.Incident.ID))
 		return err
 	}
 	return nil
@@ -184,7 +184,7 @@ func seconds(from, to *string) string {
 // conclusion says whether the answer is complete, and what to do next.
 func conclusion(w io.Writer, d *Document) error {
 	if d.Coverage.Complete {
-		_, err := fmt.Fprintf(w, "\nComplete: every channel is covered for each of the %d subjects; %d sources were read.\n", len(d.Findings), len(d.Coverage.Sources))
+		_, err := fmt.Fprintf(w, "\nComplete: every channel is covered for each of the %d subjects; %d sources were read.\n", d.subjects(), len(d.Coverage.Sources))
 		return err
 	}
 	byReason := map[string]int{}

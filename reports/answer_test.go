@@ -45,8 +45,8 @@ func TestManyFindings(t *testing.T) {
 			t.Errorf("no %q in:\n%s", want, b.String())
 		}
 	}
-	if strings.Count(b.String(), "unknown   host:") != maxRows {
-		t.Errorf("not %d unknown subjects", maxRows)
+	if strings.Count(b.String(), "unknown   host:") != MaxRows {
+		t.Errorf("not %d unknown subjects", MaxRows)
 	}
 }
 

@@ -36,7 +36,7 @@ func CoverageText(w io.Writer, d *Document) error {
 	for _, s := range d.Coverage.Sources {
 		states[s.State]++
 	}
-	fmt.Fprintf(w, "%d subjects, %d sources: %d read, %d partial, %d unread\n", len(d.Findings), len(d.Coverage.Sources),
+	fmt.Fprintf(w, "%d subjects, %d sources: %d read, %d partial, %d unread\n", d.subjects(), len(d.Coverage.Sources),
 		states["read"], states["partial"], states["unread"])
 	for _, c := range d.Coverage.Channels {
 		fmt.Fprintf(w, "  %-14s answered for %d of %d subjects\n", Text(c.Channel), c.Answered, c.Of)
@@ -65,6 +65,15 @@ func CoverageText(w io.Writer, d *Document) error {
 		writeGap(w, g)
 	}
 	return nil
+}
+
+// subjects is how many subjects have a verdict, listed or not.
+func (d *Document) subjects() int {
+	n := 0
+	for _, of := range d.Counts {
+		n += of
+	}
+	return n
 }
 
 // maxSources is how many sources the terminal lists that were read whole.

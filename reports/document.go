@@ -182,24 +182,40 @@ const maxEvidence = 100
 
 // NewDocument makes the document of an answer. It refuses to lose a finding.
 func NewDocument(r *matchers.Result) (*Document, error) {
+	d, convert := newDocument(r), newConverter(r)
+	d.Findings = make([]Finding, len(r.Findings))
+	for i := range r.Findings {
+		d.Findings[i] = convert(&r.Findings[i])
+	}
+	return d, d.check(r)
+}
+
+// NewSummary makes the document of an answer with at most so many findings of
+// each verdict; what it counts is all of them.
+func NewSummary(r *matchers.Result, most int) *Document {
+	d, convert := newDocument(r), newConverter(r)
+	listed := map[matchers.Verdict]int{}
+	for i := range r.Findings {
+		if f := &r.Findings[i]; listed[f.Verdict] < most {
+			listed[f.Verdict]++
+			d.Findings = append(d.Findings, convert(f))
+		}
+	}
+	return d
+}
+
+// newDocument makes a document without findings.
+func newDocument(r *matchers.Result) *Document {
 	d := &Document{
 		Schema: Schema, Findings: []Finding{}, Counts: map[string]int{},
 		Incident: newIncident(r.Incident),
-		Coverage: Coverage{Complete: r.Complete, Channels: []Answered{}, Inventory: r.Inventory, Sources: []Source{}, Gaps: []Gap{}},
+		Coverage: Coverage{Complete: r.Complete, Inventory: r.Inventory, Sources: []Source{}},
 	}
 	for _, v := range matchers.Verdicts {
 		d.Counts[string(v)] = 0
 	}
-	limits, ends, words := limitsOf(r.Incident), map[int64]*string{}, channelWords()
-	d.Findings = make([]Finding, 0, len(r.Findings))
 	for i := range r.Findings {
-		f := newFinding(&r.Findings[i], maxEvidence, words)
-		f.Uncovered = holes(r.Findings[i].Uncovered, ends)
-		if f.Verdict == "clear" {
-			f.Limits = limits(f.Channels)
-		}
-		d.Findings = append(d.Findings, f)
-		d.Counts[f.Verdict]++
+		d.Counts[string(r.Findings[i].Verdict)]++
 	}
 	for _, s := range r.Sources {
 		d.Coverage.Sources = append(d.Coverage.Sources, Source{
@@ -207,31 +223,57 @@ func NewDocument(r *matchers.Result) (*Document, error) {
 			Covers: s.Covers, Skew: s.Skew, From: Time(s.First), To: Time(s.Last), Events: s.Events, Skipped: s.Skipped,
 		})
 	}
-	for _, g := range r.Gaps {
-		d.Coverage.Gaps = append(d.Coverage.Gaps, Gap(g))
+	d.Coverage.Gaps = make([]Gap, len(r.Gaps))
+	for i := range r.Gaps {
+		d.Coverage.Gaps[i] = Gap(r.Gaps[i])
 	}
 	for _, t := range r.Tallies {
 		d.Coverage.Expected = append(d.Coverage.Expected, Tally{t.What, t.Held, t.Of, t.Missing})
 	}
-	d.Coverage.Channels = d.answered()
-	return d, d.check(r)
+	d.Coverage.Channels = answered(r)
+	return d
+}
+
+// newConverter returns what converts the findings of an answer, from one
+// goroutine.
+func newConverter(r *matchers.Result) func(*matchers.Finding) Finding {
+	limits, ends, words := limitsOf(r.Incident), map[int64]*string{}, channelWords()
+	return func(f *matchers.Finding) Finding {
+		out := newFinding(f, maxEvidence, words)
+		out.Uncovered = holes(f.Uncovered, ends)
+		if f.Verdict == matchers.Clear {
+			out.Limits = limits(out.Channels)
+		}
+		return out
+	}
 }
 
 // answered counts, for each channel, the subjects of which something is known.
-func (d *Document) answered() []Answered {
+func answered(r *matchers.Result) []Answered {
 	n := map[string]int{}
-	for i := range d.Findings {
-		for c, v := range d.Findings[i].Channels {
-			if v != "unknown" {
-				n[c]++
-			} else {
+	count := func(channels map[string]matchers.Verdict, times int) {
+		for c, v := range channels {
+			if v == matchers.Unknown {
 				n[c] += 0
+			} else {
+				n[c] += times
 			}
 		}
 	}
+	var last map[string]matchers.Verdict // subjects of which the same is known share it
+	times := 0
+	for i := range r.Findings {
+		channels := r.Findings[i].Channels
+		if reflect.ValueOf(channels).Pointer() != reflect.ValueOf(last).Pointer() {
+			count(last, times)
+			last, times = channels, 0
+		}
+		times++
+	}
+	count(last, times)
 	out := []Answered{}
 	for _, c := range slices.Sorted(maps.Keys(n)) {
-		out = append(out, Answered{c, n[c], len(d.Findings)})
+		out = append(out, Answered{c, n[c], len(r.Findings)})
 	}
 	return out
 }

@@ -62,19 +62,29 @@ func encode(v any, prefix, indent string) ([]byte, error) {
 // encoder writes what documents are made of: structs, lists, maps of strings,
 // strings and numbers. Everything else it leaves to encoding/json.
 type encoder struct {
-	w io.Writer
+	w io.Writer // nil: all is gathered
 	b []byte
+}
+
+// encode writes what a pointer is to.
+func (e *encoder) encode(v any, depth int) error { return e.value(reflect.ValueOf(v), depth) }
+
+// flush writes what was gathered, once it is much.
+func (e *encoder) flush() error {
+	if e.w == nil || len(e.b) < flushAt {
+		return nil
+	}
+	_, err := e.w.Write(e.b)
+	e.b = e.b[:0]
+	return err
 }
 
 // flushAt is how many bytes are gathered before they are written.
 const flushAt = 64 << 10
 
 func (e *encoder) value(v reflect.Value, depth int) error {
-	if len(e.b) >= flushAt {
-		if _, err := e.w.Write(e.b); err != nil {
-			return err
-		}
-		e.b = e.b[:0]
+	if err := e.flush(); err != nil {
+		return err
 	}
 	if !v.IsValid() {
 		e.b = append(e.b, "null"...)
@@ -96,6 +106,11 @@ func (e *encoder) value(v reflect.Value, depth int) error {
 		return e.list(v, depth)
 	case reflect.Struct:
 		return e.object(v, depth)
+	case reflect.Func:
+		if write, ok := v.Interface().(pieces); ok {
+			return write(e, depth)
+		}
+		return e.other(v, depth)
 	case reflect.Map:
 		if m, ok := v.Interface().(map[string]string); ok {
 			return e.texts(m, depth)

@@ -215,7 +215,7 @@ func (a *app) collectInto(ctx context.Context, db *timeline.DB, f *collecting, o
 		return res, stats, ctx.Err()
 	}
 	// Also what came before an error is read.
-	defer spareMemory()()
+	defer spareMemory(ingestMemory)()
 	read := ingest.Options{Parser: version, Command: opt.Command}
 	if p = a.newProgress(); p != nil {
 		read.Progress = p.show

@@ -26,6 +26,7 @@ is the id of a finding.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			defer spareMemory(answerMemory)()
 			incident, err := a.question(incident)
 			if err != nil {
 				return err

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
-	"runtime/debug"
 	"strings"
 	"time"
 	_ "time/tzdata" // --zone works on machines without a zone database
@@ -76,22 +74,6 @@ expired, and a list that breaks off, is a gap that 'match' and 'coverage' know.`
 	return c
 }
 
-// spareMemory has the garbage collector run seldom while there is little memory
-// in use: what ingest holds is small, and does not grow with the evidence. The
-// heap may grow to a multiple of what lives in it; a block that is never touched,
-// and so is no memory, makes that multiple worth something from the start. The
-// returned function puts things back.
-func spareMemory() (back func()) {
-	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(limit, 192<<20))
-	block := make([]byte, 24<<20)
-	return func() {
-		runtime.KeepAlive(block)
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
-	}
-}
-
 func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error {
 	paths, stores, err := addresses(paths)
 	if err != nil {
@@ -105,7 +87,7 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 	if p != nil {
 		opt.Progress = p.show
 	}
-	defer spareMemory()()
+	defer spareMemory(ingestMemory)()
 	res, err := ingest.Run(c.Context(), db, paths, opt)
 	p.clear()
 	var refused []timeline.Inquiry

@@ -27,20 +27,17 @@ The verdicts are stored in the case, when they are others than the time before:
 'pulltrail diff INCIDENT' says what changed and why.`,
 		Args: oneIncident,
 		RunE: func(_ *cobra.Command, args []string) error {
+			defer spareMemory(answerMemory)()
 			res, err := a.answer(args[0])
-			if err != nil {
-				return err
-			}
-			doc, err := reports.NewDocument(res)
 			if err != nil {
 				return err
 			}
 			a.remember(args[0], res.Incident)
 			out := bufio.NewWriter(a.out)
 			if a.json {
-				err = reports.WriteJSON(out, doc)
+				err = reports.WriteAnswer(out, res)
 			} else {
-				err = reports.Answer(out, doc, a.paint())
+				err = reports.Answer(out, reports.NewSummary(res, reports.MaxRows), a.paint())
 			}
 			if err := errors.Join(err, out.Flush()); err != nil {
 				return err

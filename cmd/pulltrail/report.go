@@ -125,6 +125,7 @@ func (a *app) printSchema(name string) error {
 }
 
 func (a *app) report(name string, opt reportOptions) error {
+	defer spareMemory(answerMemory)()
 	if name == "customer" {
 		return a.reportCustomers(opt)
 	}
