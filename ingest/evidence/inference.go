@@ -271,8 +271,7 @@ func (o *Out) Request(r timeline.Request) {
 	ahead := o.ahead(r.Node)
 	r.Node, r.Span = o.named(r.Node), written(corrected(o.Times.bound(r.Span, ahead), ahead))
 	r.Tenant, r.Model, r.ID = Redact(Clean(r.Tenant)), Redact(Clean(r.Model)), Redact(Clean(r.ID))
-	r.Origin = o.origin()
-	r.Text = ""
+	r.Origin = o.place()
 	o.batch.Requests = append(o.batch.Requests, r)
 	o.flush(flushRows)
 }

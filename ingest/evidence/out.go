@@ -146,10 +146,19 @@ func (o *Out) Subject() timeline.Subject {
 }
 
 func (o *Out) origin() timeline.Origin {
+	at := o.place()
+	if o.line != nil {
+		at.Text = Excerpt(o.line.Text)
+	}
+	return at
+}
+
+// place is the origin of the current line without an excerpt of it.
+func (o *Out) place() timeline.Origin {
 	if o.line == nil {
 		return timeline.Origin{Path: o.path}
 	}
-	return timeline.Origin{Path: o.path, Line: o.line.No, Offset: o.line.Off, Text: Excerpt(o.line.Text)}
+	return timeline.Origin{Path: o.path, Line: o.line.No, Offset: o.line.Off}
 }
 
 // span reads the clock of the current line. A skew that is stated is not taken
@@ -261,9 +270,9 @@ func (o *Out) SeenFor(who timeline.Subject, topic timeline.Topic) {
 // becomes partial.
 func (o *Out) Skip(reason string) {
 	o.skipped++
-	s := timeline.Skip{Reason: Redact(Clean(reason)), Origin: o.origin()}
-	if o.texts {
-		s.Text = ""
+	s := timeline.Skip{Reason: Redact(Clean(reason)), Origin: o.place()}
+	if !o.texts {
+		s.Origin = o.origin()
 	}
 	o.batch.Skips = append(o.batch.Skips, s)
 	o.flush(flushRows)
