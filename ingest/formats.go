@@ -204,6 +204,7 @@ var Formats = []evidence.Format{
 	document.LiteLLMDatabase,
 	document.KubernetesSecrets,
 	document.ComposeFile,
+	document.CollectorConfig,
 	document.SystemdUnit,
 	document.DotEnv,
 	document.Environment,

@@ -53,7 +53,7 @@ func (p *product) uses(key string) bool {
 // reads reports whether a variable, or the word of a callback, is the product's.
 func (p *product) reads(setting string) bool {
 	if _, word, ok := strings.Cut(setting, "/"); ok {
-		return word == p.name || strings.HasPrefix(word, p.name+"_")
+		return word == p.name || strings.HasPrefix(word, p.name+"_") || strings.HasPrefix(word, p.name+"-")
 	}
 	return slices.ContainsFunc(strings.Fields(p.variables), func(prefix string) bool { return strings.HasPrefix(setting, prefix) })
 }

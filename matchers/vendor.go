@@ -79,23 +79,55 @@ func (q *question) judgeProduct(f timeline.Fact, p *product, what string) []judg
 	return nil
 }
 
-// exporters judges the settings that have traces sent.
+// exporters judges the settings that have traces sent, those too that have them
+// sent to a host that hands them on.
 func (m *matching) exporters() {
 	if !m.q.tracesMatter() {
 		return
 	}
+	type waiting struct {
+		who timeline.Subject
+		judged
+		to string
+	}
+	var behind []waiting
+	onward := map[string]timeline.Subject{} // hosts that send to the vendor, by name
 	for i, row := range m.r.settings {
 		if row.Name != timeline.TraceExporter {
 			continue
 		}
-		f := settingFact(row, -int64(i+1))
+		f, e := settingFact(row, -int64(i+1)), timeline.ParseTraceExport(row.Value)
 		f.Action = timeline.Present
-		for _, j := range m.q.judgeExporter(f, timeline.ParseTraceExport(row.Value)) {
+		for _, j := range m.q.judgeExporter(f, e) {
 			a := m.of(row.Subject)
+			switch {
+			case j.rule == ruleBehind:
+				behind = append(behind, waiting{row.Subject, j, e.Host})
+				continue
+			case j.verdict == Possible:
+				name := row.Subject.ID
+				onward[strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])] = row.Subject
+			}
 			a.judged = append(a.judged, j)
 		}
 	}
+	for _, w := range behind {
+		short, _, _ := strings.Cut(w.to, ".")
+		next, ok := onward[w.to]
+		if !ok {
+			next, ok = onward[short]
+		}
+		if ok && next != w.who {
+			w.verdict, w.rule, w.via = Possible, "vendor-exporter-onward", FindingID(m.q.inc.ID, next)
+			w.because = fmt.Sprintf("is set up to send traces to %s, which is set up to send traces on to the vendor", w.to)
+		}
+		a := m.of(w.who)
+		a.judged = append(a.judged, w.judged)
+	}
 }
+
+// ruleBehind is the rule of a setting that has traces sent to a host of one's own.
+const ruleBehind = "vendor-behind-collector"
 
 // judgeExporter judges a setting: the host in it, else the product that reads
 // it. A host of one's own may hand on what it gets.
@@ -114,7 +146,7 @@ func (q *question) judgeExporter(f timeline.Fact, e timeline.TraceExport) []judg
 			return q.judgeProduct(f, p, "")
 		}
 		return []judged{{
-			Fact: f, key: "vendor", rule: "vendor-behind-collector", verdict: Unknown,
+			Fact: f, key: "vendor", rule: ruleBehind, verdict: Unknown,
 			because: fmt.Sprintf("is set up to send traces to %s (%s); where they go from there is not in the evidence", e.Host, e.Setting),
 		}}
 	}

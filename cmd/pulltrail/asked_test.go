@@ -121,6 +121,7 @@ func settingFiles(a *asked) map[string]string {
 		"deployment.yaml":    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: agent}\nspec: {template: {spec: {containers: [{name: a, image: \"registry.acme.example/agent:1\", env: [{name: LANGFUSE_HOST, value: \"" + address() + "\"}]}]}}}\n",
 		"config.yaml":        "model_list: []\nlitellm_settings:\n  success_callback: [langfuse]\n  callbacks: [\"" + a.word("callback") + ".handler\"]\nenvironment_variables:\n  LANGFUSE_HOST: \"" + address() + "\"\n",
 		".gitlab-ci.yml":     "variables:\n  LANGFUSE_HOST: \"" + address() + "\"\ntest:\n  script: [make]\n",
+		"collector.yaml":     "receivers: {otlp: {}}\nexporters: {otlphttp/traces: {endpoint: \"" + address() + "\", headers: {a: \"" + header() + "\"}}}\nservice: {pipelines: {traces: {exporters: [otlphttp/traces]}}}\n",
 		"workflow.yml":       "on: push\njobs:\n  a:\n    runs-on: x\n    env:\n      LANGFUSE_HOST: \"" + address() + "\"\n    steps: [{run: make}]\n",
 		"0_test.txt":         "2026-10-05T12:00:00.0000000Z ##[group]Run make\n2026-10-05T12:00:00.1000000Z \x1b[36;1mmake\x1b[0m\n2026-10-05T12:00:00.2000000Z shell: /usr/bin/bash -e {0}\n2026-10-05T12:00:00.3000000Z env:\n2026-10-05T12:00:00.4000000Z   LANGFUSE_HOST: " + address() + "\n2026-10-05T12:00:00.5000000Z ##[endgroup]\n",
 	}

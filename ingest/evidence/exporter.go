@@ -64,6 +64,19 @@ func (o *Out) TraceCallback(setting, word string) {
 	}
 }
 
+// TraceDestination records that traces are sent to an address by a setting that
+// is no variable; of the address the host is kept.
+//
+//	exporters: {otlphttp/langfuse: {endpoint: "https://cloud.langfuse.com/api/public/otel"}}
+func (o *Out) TraceDestination(setting, address string) {
+	if destination.MatchString(setting) {
+		o.exporter(setting, exporterHost(address), timeline.Span{})
+	}
+}
+
+// destination is a setting and a name in it.
+var destination = regexp.MustCompile(`^[a-z0-9_.]{1,60}/[A-Za-z0-9_.-]{1,60}$`)
+
 // callbackWord is a name, not the path of a module of one's own.
 var callbackWord = regexp.MustCompile(`^[a-z][a-z0-9_]{1,40}$`)
 
