@@ -48,8 +48,13 @@ func TestTraceExporter(t *testing.T) {
 	})
 	r.SetLine(1, 0, []byte("hunter2"))
 	for _, v := range [][2]string{
-		{"LANGFUSE_HOST", "https://langfuse.acme.example/hunter2"}, {"LANGSMITH_TRACING", "true"}, {"LANGCHAIN_TRACING_V2", "false"},
-		{"OTEL_EXPORTER_OTLP_ENDPOINT", ""}, {"OTEL_EXPORTER_OTLP_HEADERS", "hunter2"}, {"DD_LLMOBS_ENABLED", "0"}, {"PATH", "/bin"},
+		{"LANGFUSE_HOST", "https://langfuse.acme.example/hunter2"},
+		{"LANGSMITH_TRACING", "true"},
+		{"LANGCHAIN_TRACING_V2", "false"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", ""},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "hunter2"},
+		{"DD_LLMOBS_ENABLED", "0"},
+		{"PATH", "/bin"},
 	} {
 		r.TraceExporter(v[0], v[1], timeline.Span{})
 	}
