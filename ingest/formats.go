@@ -205,6 +205,8 @@ var Formats = []evidence.Format{
 	document.KubernetesSecrets,
 	document.ComposeFile,
 	document.CollectorConfig,
+	document.Dockerfile,
+	document.CondaEnvironment,
 	document.SystemdUnit,
 	document.DotEnv,
 	document.Environment,

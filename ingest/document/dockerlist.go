@@ -9,14 +9,14 @@ import (
 	"pulltrail/timeline"
 )
 
-// DockerList is what 'docker ps' and 'docker images' print, and podman's and
-// nerdctl's: tables, or one JSON object for each row, and the Docker API's list
-// of containers.
+// DockerList is what 'docker ps' and 'docker images' print, and podman's,
+// nerdctl's and crictl's: tables, or one JSON object for each row, and the Docker
+// API's list of containers.
 // https://docs.docker.com/reference/cli/docker/container/ls/
 var DockerList = evidence.Format{
 	Name:   "docker-list",
 	Shape:  evidence.DocumentShape,
-	Title:  "docker ps, docker images (tables and JSON)",
+	Title:  "docker ps, docker images (tables and JSON), crictl ps, crictl images",
 	Proves: "which containers were started from which image names, which image names are in the store",
 	Cannot: "when: the tables have ages, no times; the digest of an image, as a rule: its ID is cut",
 	Doc:    "https://docs.docker.com/reference/cli/docker/container/ls/",
@@ -25,10 +25,13 @@ var DockerList = evidence.Format{
 	Read:   readDockerList,
 }
 
-// column titles of the two tables, in their order.
+// column titles of the tables, in their order; crictl has its own.
+// https://github.com/kubernetes-sigs/cri-tools/blob/master/docs/crictl.md
 var (
 	psTitles    = []string{"CONTAINER ID", "IMAGE", "COMMAND", "CREATED", "STATUS", "PORTS", "NAMES"}
 	imageTitles = []string{"REPOSITORY", "TAG", "DIGEST", "IMAGE ID", "CREATED", "SIZE"}
+	criPSTitles = []string{"CONTAINER", "IMAGE", "CREATED", "STATE", "NAME", "ATTEMPT", "POD ID", "POD", "NAMESPACE"}
+	criTitles   = []string{"IMAGE", "TAG", "DIGEST", "IMAGE ID", "SIZE"}
 )
 
 // claimDockerList wants the header of a table, or the fields of a row.
@@ -41,7 +44,25 @@ func claimDockerList(h *evidence.Head) bool {
 		return isContainerRow(v) || isImageRow(v)
 	}
 	first, _, _ := bytes.Cut(h.Bytes, []byte("\n"))
-	return isPSHeader(string(first)) || isImagesHeader(string(first))
+	return titlesOf(string(first)) != nil
+}
+
+// titlesOf tells a table by its header, nil when it is none of them.
+//
+//	CONTAINER           IMAGE               CREATED             STATE               NAME                ATTEMPT             POD ID
+//	IMAGE                                  TAG                 IMAGE ID            SIZE
+func titlesOf(header string) []string {
+	switch {
+	case isPSHeader(header):
+		return psTitles
+	case isImagesHeader(header):
+		return imageTitles
+	case strings.HasPrefix(header, "CONTAINER  ") && strings.Contains(header, " STATE ") && strings.Contains(header, " POD ID"):
+		return criPSTitles
+	case strings.HasPrefix(header, "IMAGE  ") && strings.Contains(header, " TAG ") && strings.Contains(header, " IMAGE ID "):
+		return criTitles
+	}
+	return nil
 }
 
 func isPSHeader(text string) bool {
@@ -86,14 +107,12 @@ func readDockerList(d *evidence.Doc, o *evidence.Out) error {
 		return err
 	}
 	lines := logicalLines(d)
-	titles := imageTitles
-	if len(lines) > 0 && isPSHeader(lines[0].text) {
-		titles = psTitles
-	}
+	var titles []string
 	var starts []int
 	for i, line := range lines {
 		text := line.text
 		if i == 0 {
+			titles = titlesOf(text)
 			starts = columnStarts(text, titles)
 			continue
 		}
@@ -102,10 +121,14 @@ func readDockerList(d *evidence.Doc, o *evidence.Out) error {
 		}
 		cell := func(title string) string { return cellOf(text, titles, starts, title) }
 		onLine(d, o, line.off)
-		if &titles[0] == &psTitles[0] {
+		switch &titles[0] {
+		case &psTitles[0]:
 			listedContainer(o, shortID(cell("CONTAINER ID")), cell("IMAGE"), "", cell("STATUS"), timeline.Span{})
-		} else {
-			listedImage(o, cell("REPOSITORY"), cell("TAG"), cell("DIGEST"), cell("IMAGE ID"))
+		case &criPSTitles[0]:
+			status := map[string]string{"Running": "Up", "Exited": "Exited ("}[cell("STATE")]
+			listedContainer(o, shortID(cell("CONTAINER")), cell("IMAGE"), "", status, timeline.Span{})
+		default:
+			listedImage(o, cell("REPOSITORY")+cell("IMAGE"), cell("TAG"), cell("DIGEST"), cell("IMAGE ID"))
 		}
 	}
 	return nil

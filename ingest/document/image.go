@@ -2,6 +2,7 @@ package document
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -212,6 +213,11 @@ func sinceBelow(created timeline.Span, below int64) (timeline.Span, int64) {
 	return created, below
 }
 
+// isImage reports whether an item is a container image.
+func isImage(it timeline.Item) bool {
+	return !strings.HasPrefix(it.Artifact, "pkg:") || it.Artifact == timeline.Ecosystem("oci")
+}
+
 // askedBy records what the instruction of a layer may have fetched. Of one that
 // was cut, the last package may be another one.
 func askedBy(o *evidence.Out, by string, created timeline.Span, cut bool) {
@@ -220,7 +226,7 @@ func askedBy(o *evidence.Out, by string, created timeline.Span, cut bool) {
 	if !isRun {
 		return
 	}
-	items := o.Asks(command)
+	items := slices.DeleteFunc(o.Asks(command), isImage) // a build step starts no containers of the host's
 	for i := range items {
 		if cut && i == len(items)-1 {
 			items[i].Artifact = timeline.Ecosystem(timeline.Split(items[i].Artifact).Type)

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -14,7 +15,7 @@ var SystemdUnit = evidence.Format{
 	Name:   "systemd-unit",
 	Shape:  evidence.DocumentShape,
 	Title:  "systemd unit",
-	Proves: "names of secrets in the environment and among the credentials of a service; where traces are sent",
+	Proves: "names of secrets in the environment and among the credentials of a service; where traces are sent; images and packages that its commands ask for",
 	Cannot: "that it was started; what is in the files of variables that it names; on which host it lies: say it with --subject",
 	Doc:    "https://www.freedesktop.org/software/systemd/man/latest/systemd.exec.html#Environment",
 	Sample: "written by hand after the documentation",
@@ -30,6 +31,7 @@ var SystemdUnit = evidence.Format{
 //	Environment="DATABASE_URL=postgres://…" LOG_LEVEL=info
 //	PassEnvironment=OPENAI_API_KEY
 //	LoadCredential=litellm-master-key:/etc/litellm/master.key
+//	ExecStart=/usr/bin/docker run --rm -p 4000:4000 ghcr.io/berriai/litellm:main-stable
 func readSystemdUnit(d *evidence.Doc, o *evidence.Out) error {
 	o.Seen("")
 	off, from, logical := 0, 0, ""
@@ -82,6 +84,11 @@ func systemdSetting(d *evidence.Doc, o *evidence.Out, off int, line string) {
 				hold(name)
 			}
 			sends(name, "")
+		}
+	case "ExecStart", "ExecStartPre", "ExecStartPost", "ExecReload":
+		if asks := slices.DeleteFunc(o.Asks(strings.TrimLeft(strings.TrimSpace(val), "-+!@:|")), nameless); len(asks) > 0 {
+			o.SetLine(no, int64(start), []byte(line))
+			o.Emit(timeline.Require, nil, asks...)
 		}
 	case "LoadCredential", "LoadCredentialEncrypted", "SetCredential", "SetCredentialEncrypted":
 		if name, _, _ := strings.Cut(strings.TrimSpace(val), ":"); name != "" {

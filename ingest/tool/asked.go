@@ -7,8 +7,7 @@ import (
 )
 
 // asked returns what a command line may fetch of packages, in order: those that
-// its commands name, and the ecosystem of a command that names none. Images are
-// left out.
+// its commands name, and the ecosystem of a command that names none; images too.
 func asked(line string, depth int) []timeline.Item {
 	var all []timeline.Item
 	commands, _, _ := shellCommands(line)
@@ -35,7 +34,7 @@ func askedBy(c shellCommand, depth int) []timeline.Item {
 		return askedBy(c.with(inner), depth+1)
 	}
 	var all []timeline.Item
-	if a := askOf(name, args); a != nil && !a.none && a.kind != "image" {
+	if a := askOf(name, args); a != nil && !a.none {
 		all = append(all, a.items...)
 		if !a.loud || a.quiet || c.muted {
 			all = append(all, a.some()...)
