@@ -131,6 +131,7 @@ var Formats = []evidence.Format{
 	document.Image,
 	document.DockerList,
 	document.Pods,
+	document.K8sDescribe,
 	document.Nodes,
 	document.KubernetesEventsYAML,
 	document.DistInfo,

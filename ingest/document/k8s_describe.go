@@ -1,0 +1,170 @@
+package document
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// K8sDescribe is what 'kubectl describe pods' prints.
+// https://kubernetes.io/docs/reference/kubectl/generated/kubectl_describe/
+var K8sDescribe = evidence.Format{
+	Name:   "k8s-describe",
+	Shape:  evidence.DocumentShape,
+	Title:  "kubectl describe pods",
+	Proves: "the image digest that each container runs, since when and on which node; names of secrets in its environment",
+	Cannot: "when the image was pulled: events have ages here, 'kubectl get events -o json' has times",
+	Doc:    "https://kubernetes.io/docs/reference/kubectl/generated/kubectl_describe/",
+	Sample: "written by hand after the documentation",
+	Claim: func(h *evidence.Head) bool {
+		return bytes.HasPrefix(h.Bytes, []byte("Name: ")) && bytes.Contains(h.Bytes, []byte("\nNamespace: ")) &&
+			bytes.Contains(h.Bytes, []byte("\nContainers:\n")) && bytes.Contains(h.Bytes, []byte("    Image:"))
+	},
+	Read: readDescribe,
+}
+
+// describedPod is where the reading stands.
+type describedPod struct {
+	d       *evidence.Doc
+	o       *evidence.Out
+	name    string // namespace/name
+	pod     string
+	node    string
+	part    string // Containers, Init Containers, Events …
+	group   string // of a container: State, Last State, Environment …
+	who     timeline.Subject
+	image   string
+	imageID string
+	started timeline.Span
+	off     int // of the line that tells most
+	seen    bool
+}
+
+// readDescribe reads the fields of pods, and of the containers below them:
+//
+//	Name:             gw-1
+//	Namespace:        ai
+//	Node:             node-1/10.0.0.5
+//	Containers:
+//	  litellm:
+//	    Container ID:  containerd://9f2c11aa03bd…
+//	    Image:         ghcr.io/berriai/litellm:main-stable
+//	    Image ID:      ghcr.io/berriai/litellm@sha256:65e4…
+//	    State:          Running
+//	      Started:      Wed, 21 Oct 2026 12:00:05 +0000
+//	    Environment:
+//	      OPENAI_API_KEY:  <set to the key 'openai' in secret 'providers'>  Optional: false
+func readDescribe(d *evidence.Doc, o *evidence.Out) error {
+	o.Seen("")
+	p := describedPod{d: d, o: o}
+	off := 0
+	for raw := range bytes.Lines(d.Data) {
+		text := strings.TrimRight(strings.ToValidUTF8(string(raw), ""), "\r\n \t")
+		p.line(text, off)
+		off += len(raw)
+	}
+	p.container()
+	return nil
+}
+
+func (p *describedPod) line(text string, off int) {
+	row := strings.TrimLeft(text, " ")
+	key, val, is := strings.Cut(row, ":")
+	if !is {
+		return
+	}
+	val = strings.TrimSpace(val)
+	switch indent := len(text) - len(row); {
+	case indent == 0:
+		p.container()
+		p.top(key, val)
+	case !strings.HasSuffix(p.part, "ontainers"):
+	case indent == 2 && val == "":
+		p.container()
+		p.who = timeline.Subject{Kind: timeline.Container, ID: "k8s/" + p.name + "/" + key}
+		p.off = off
+	case indent == 4:
+		p.group = key
+		p.field(key, val, off)
+	case indent >= 6 && p.group == "State" && key == "Started":
+		p.started = describedTime(val)
+		p.off = off
+	case indent >= 6 && p.group == "Environment" && p.who.ID != "":
+		p.variable(key, val, off)
+	}
+}
+
+func (p *describedPod) top(key, val string) {
+	switch p.part = key; key {
+	case "Name":
+		p.pod, p.name, p.node = val, "default/"+val, ""
+	case "Namespace":
+		p.name = val + "/" + p.pod
+	case "Node":
+		p.node, _, _ = strings.Cut(val, "/")
+	}
+}
+
+func (p *describedPod) field(key, val string, off int) {
+	switch key {
+	case "Image":
+		p.image, p.off = val, off
+	case "Image ID":
+		p.imageID, p.off = val, off
+	case "State":
+		p.seen = val == "Running" || val == "Terminated"
+	}
+}
+
+// variable reads one variable; a secret is named, or set there.
+func (p *describedPod) variable(name, val string, off int) {
+	fromSecret := strings.Contains(val, " in secret '")
+	onLine(p.d, p.o, off)
+	about(p.o, p.who, func() {
+		if fromSecret || holdsSecret(name, val) {
+			p.o.Hold(name)
+		}
+		if !fromSecret {
+			p.o.TraceExporter(name, val, timeline.Span{})
+		}
+	})
+}
+
+// describedTime reads "Wed, 21 Oct 2026 12:00:05 +0000".
+func describedTime(text string) timeline.Span {
+	at, err := time.Parse(time.RFC1123Z, text)
+	if err != nil {
+		return timeline.Span{}
+	}
+	return timeline.Span{From: at.UnixNano(), To: at.Add(time.Second - 1).UnixNano(), Clock: timeline.Exact, Written: text}
+}
+
+// container records the container that was read.
+func (p *describedPod) container() {
+	if p.who.ID != "" && p.image != "" {
+		onLine(p.d, p.o, p.off)
+		if p.node != "" && p.node != "<none>" {
+			p.o.Link(timeline.On, p.who.String(), "host:"+p.node)
+		}
+		e := timeline.Event{Action: timeline.Require, Items: []timeline.Item{{Artifact: timeline.NormalizeImage(p.image), Ref: p.image}}}
+		if p.imageID != "" {
+			item := timeline.Item{Artifact: timeline.NormalizeImage(p.image)}
+			_, id, is := strings.Cut(p.imageID, "://")
+			if !is {
+				id = p.imageID
+			}
+			if digest := timeline.SHA256(id[strings.LastIndexByte(id, '@')+1:]); digest != "" {
+				item.Digests = []timeline.Digest{{Value: digest}}
+			}
+			e = timeline.Event{Action: timeline.Present, Items: []timeline.Item{item}}
+			if p.seen {
+				e.Action, e.Span = timeline.Run, p.started
+			}
+		}
+		about(p.o, p.who, func() { p.o.Event(e) })
+	}
+	p.who, p.image, p.imageID, p.group, p.started, p.seen = timeline.Subject{}, "", "", "", timeline.Span{}, false
+}
