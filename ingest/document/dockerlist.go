@@ -121,6 +121,10 @@ func readDockerList(d *evidence.Doc, o *evidence.Out) error {
 		}
 		cell := func(title string) string { return cellOf(text, titles, starts, title) }
 		onLine(d, o, line.off)
+		if titles == nil {
+			o.Skip("a row without the header of a table")
+			continue
+		}
 		switch &titles[0] {
 		case &psTitles[0]:
 			listedContainer(o, shortID(cell("CONTAINER ID")), cell("IMAGE"), "", cell("STATUS"), timeline.Span{})

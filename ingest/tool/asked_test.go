@@ -12,7 +12,7 @@ func TestAsked(t *testing.T) {
 		"set -eux; pip3.12 install -r requirements.txt; rm -rf /root":     "pkg:pypi",
 		"sh -c 'uv sync --frozen && npm ci'":                              "pkg:pypi pkg:npm",
 		"pip install litellm || pip install litellm":                      "pkg:pypi/litellm",
-		"docker pull busybox":                                             "", "pip --version": "", "echo done": "", "": "",
+		"docker pull busybox":                                             "docker.io/library/busybox:latest", "pip --version": "", "echo done": "", "": "",
 	} {
 		var got []string
 		for _, it := range asked(command, 0) {
