@@ -69,10 +69,21 @@ func showed(t *testing.T, dir string, r *canary.Runner) map[string]matchers.Cana
 		t.Fatal(err)
 	}
 	defer db.Close()
-	answers, err := (&app{}).keepRound(t.Context(), db, rep)
+	var printed strings.Builder
+	a := &app{out: &printed, err: &printed}
+	answers, err := a.keepRound(t.Context(), db, rep)
 	if err != nil {
 		t.Fatal(err)
 	}
+	lines, err := rep.Lines() // what is kept as evidence
+	if err == nil {
+		err = a.printCanary(rep, answers, r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent(t, "the report", string(lines))
+	silent(t, "what is printed", printed.String())
 	out := map[string]matchers.CanaryAnswer{}
 	for _, got := range answers {
 		out[strings.TrimPrefix(got.Subject.String(), "client:")] = got
@@ -150,15 +161,21 @@ func holdsNothing(t *testing.T, dir string) {
 		}
 		files++
 		data, err := os.ReadFile(path)
-		for _, secret := range append([]string{canarySecret, "river", "first code", "CUDA", "cannot help", "key="}, canaryKeys["CANARY_A"], canaryKeys["CANARY_B"]) {
-			if strings.Contains(string(data), secret) {
-				t.Errorf("%s holds %q", path, secret)
-			}
-		}
+		silent(t, path, string(data))
 		return err
 	})
 	if err != nil || files < 3 {
 		t.Errorf("%d files, %v", files, err)
+	}
+}
+
+// silent checks that a text holds nothing of prompts, replies and keys.
+func silent(t *testing.T, what, text string) {
+	t.Helper()
+	for _, secret := range []string{canarySecret, "river", "first code", "CUDA", "cannot help", "key=", canaryKeys["CANARY_A"], canaryKeys["CANARY_B"]} {
+		if strings.Contains(text, secret) {
+			t.Errorf("%s holds %q", what, secret)
+		}
 	}
 }
 
@@ -244,7 +261,7 @@ func TestCanaryLimits(t *testing.T) {
 		{func(_ *canary.Target, l *canary.Limits) { l.Prompt = 12_000 }, "tokens in its longest prompt, and max_prompt_tokens allows 12000"},
 		{func(o *canary.Target, _ *canary.Limits) { o.Base = "http://llm.acme.example/v1" }, "want https"},
 		{func(o *canary.Target, _ *canary.Limits) { o.Base = "https://me:sk-hidden@llm.acme.example/v1" }, `"https://llm.acme.example/v1": want https://HOST/PATH, without a name`},
-		{func(o *canary.Target, _ *canary.Limits) { o.Tenants[1].Tokens.Env = []string{"CANARY_C"} }, "tenant canary-b: no key: it is looked for in $CANARY_C"},
+		{func(o *canary.Target, _ *canary.Limits) { o.Tenants[1].Tokens.Env = []string{"CANARY_C"} }, "tenant canary-b: no key: set $CANARY_C"},
 		{func(o *canary.Target, _ *canary.Limits) { o.Tenants[1].Tokens.Env = []string{"CANARY_A"} }, "have the same key"},
 	} {
 		g := standIn("")

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -125,7 +126,7 @@ func open(ctx context.Context, t Target) (target, error) {
 		case err != nil:
 			return out, fmt.Errorf("tenant %s: %w", who.Name, err)
 		case token.IsZero():
-			return out, fmt.Errorf("tenant %s: no key: it is looked for in %s", who.Name, who.Tokens)
+			return out, fmt.Errorf("tenant %s: no key: set $%s to it, and to nothing else", who.Name, strings.Join(who.Tokens.Env, " or $"))
 		}
 		for j, other := range out.tokens {
 			if token.Same(other) {

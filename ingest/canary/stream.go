@@ -41,7 +41,7 @@ var spoken = []string{"content", "reasoning_content", "reasoning", "refusal"}
 //	data: {"choices":[],"usage":{"prompt_tokens":32011,"completion_tokens":31,"prompt_tokens_details":{"cached_tokens":0}}}
 //	data: [DONE]
 func (a *answer) stream(body io.Reader) {
-	r := bufio.NewReaderSize(io.LimitReader(body, maxAnswer), 64<<10)
+	r := bufio.NewReaderSize(io.LimitReader(body, maxAnswer), 16<<10)
 	a.row.Outcome, a.row.Why = timeline.CutOff, "the stream ended without its end mark"
 	for {
 		line, err := readLine(r)

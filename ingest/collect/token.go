@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -109,17 +110,23 @@ func (p Places) String() string {
 func tokenFile(path string) (Token, error) {
 	st, err := os.Stat(path)
 	if err != nil {
-		return Token{}, fmt.Errorf("--token-file: %w", err)
+		return Token{}, fmt.Errorf("token file: %w", err)
 	}
-	if st.Mode().Perm()&0o077 != 0 {
-		return Token{}, fmt.Errorf("--token-file %s: others may read it (mode %#o): say 'chmod 600 %[1]s'", path, st.Mode().Perm())
+	others := os.FileMode(0o077)
+	if dir := os.Getenv("CREDENTIALS_DIRECTORY"); dir != "" && filepath.Dir(path) == filepath.Clean(dir) {
+		// systemd lets the user of a service read by an access list, whose mask stands
+		// in the place of the group. https://systemd.io/CREDENTIALS/
+		others = 0o037
+	}
+	if st.Mode().Perm()&others != 0 {
+		return Token{}, fmt.Errorf("token file %s: others may read it (mode %#o): say 'chmod 600 %[1]s'", path, st.Mode().Perm())
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return Token{}, fmt.Errorf("--token-file: %w", err)
+		return Token{}, fmt.Errorf("token file: %w", err)
 	}
 	if strings.TrimSpace(string(data)) == "" {
-		return Token{}, fmt.Errorf("--token-file %s: it is empty", path)
+		return Token{}, fmt.Errorf("token file %s: it is empty", path)
 	}
 	return token(strings.TrimSpace(string(data)), path)
 }
