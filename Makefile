@@ -68,7 +68,7 @@ fuzz: need ## every fuzz test, FUZZTIME each
 update: need ## write goldens and stories anew; read the difference before you commit it
 	$(GO) test ./ingest -run Goldens -update
 	$(GO) test ./cmd/pulltrail -run "Scripts|FormatsPage" -update
-	$(GO) test ./reports -run Reports -update
+	$(GO) test ./reports -run "Reports|Schemas" -update
 
 clean: ## remove what was built
 	rm -rf bin

@@ -33,7 +33,7 @@ func TestFormatsPage(t *testing.T) {
 		}
 		page.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
-	const path = "../../FORMATS.md"
+	const path = "../../ingest/FORMATS.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(page.String()), 0o600); err != nil {
 			t.Fatal(err)
