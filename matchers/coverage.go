@@ -280,6 +280,15 @@ func (c *covers) conclude(res *Result) {
 			add(Gap{Subject: f.Subject.String(), Reason: "uncovered", Detail: why, Fix: "ingest the journal of the host's container runtime with --covers; or 'pulltrail state " + SubjectWord + " no-docker --by NAME'"})
 		}
 	}
+	for i := range res.Findings {
+		f := &res.Findings[i]
+		if first, late := c.m.late[f.Subject]; late && f.Verdict == Clear {
+			add(Gap{
+				Subject: f.Subject.String(), Reason: "uncovered", Detail: "what ran here before " + timeline.FormatTime(first) + " is not in the evidence",
+				Fix: "bring its earlier start-up lines, inspect or lists of packages: an engine that was replaced since may have been affected",
+			})
+		}
+	}
 	if len(res.Sources) == 0 {
 		add(Gap{Reason: "missing", Detail: "nothing was read", Fix: "run 'pulltrail ingest PATH...'"})
 	}

@@ -283,12 +283,24 @@ func (m *matching) judgeNode(n *node) {
 	if worst == nil {
 		return
 	}
-	n.answer(a, worst)
+	m.answerNode(n, worst)
 }
 
-// firstSeen is the first time at which something of the node is known, "" when
-// no line has a time.
-func (n *node) firstSeen() string {
+// since notes that nothing is known of a clear node before a time, where that is
+// after the incident began: what it ran then may have been affected.
+func (m *matching) since(who timeline.Subject, first int64) {
+	if from, _, ok := m.q.union(); ok && first <= from {
+		return
+	}
+	if m.late == nil {
+		m.late = map[timeline.Subject]int64{}
+	}
+	m.late[who] = first
+}
+
+// firstSeen is the first time at which something of the node is known, Forever
+// when no line has a time.
+func (n *node) firstSeen() int64 {
 	first := timeline.Forever
 	for _, list := range n.settings {
 		for _, s := range list {
@@ -297,10 +309,7 @@ func (n *node) firstSeen() string {
 			}
 		}
 	}
-	if first == timeline.Forever {
-		return ""
-	}
-	return timeline.FormatTime(first)
+	return first
 }
 
 // nodeAnswer is what one rule says of a node in one state.
@@ -312,15 +321,17 @@ type nodeAnswer struct {
 	by      []timeline.SettingName // what it stands on, what decides first
 }
 
-func (n *node) answer(a *about, got *nodeAnswer) {
+func (m *matching) answerNode(n *node, got *nodeAnswer) {
+	a := m.of(n.subject)
 	facts := got.facts()
 	if len(facts) == 0 {
 		return
 	}
 	if got.verdict == Clear {
 		how := got.because + "; what it was before its evidence begins is not known"
-		if first := n.firstSeen(); first != "" {
-			how = got.because + "; seen from " + first + " on, and not before"
+		if first := n.firstSeen(); first != timeline.Forever {
+			how = got.because + "; seen from " + timeline.FormatTime(first) + " on, and not before"
+			m.since(n.subject, first)
 		}
 		c := cleared{ask: judged{Fact: facts[0], part: "setting of the engine"}, how: how}
 		for _, f := range facts[1:] {

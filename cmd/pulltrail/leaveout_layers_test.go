@@ -142,3 +142,62 @@ func TestLeaveOneOutOfLayers(t *testing.T) {
 		}
 	}
 }
+
+// flaw is an incident of an engine without channels: nothing but the nodes is to
+// be covered.
+const flaw = `schema: pulltrail.incident/1
+id: flaw
+title: An engine mixed requests
+kind: engine-flaw
+aliases: []
+published: 2026-10-26
+summary: A made-up flaw.
+references: ["https://advisory.acme.example/flaw"]
+channels: []
+engines:
+  - {purl: "pkg:pypi/sglang", affected: ">=0.4.0,<0.5.22", when: {disaggregation: true, transfer_backends: [mooncake]}, fixed: {mooncake: "0.5.22"}, checks: [], source: 0}
+packages: []
+images: []
+actions: []
+indicators: []
+complete: {versions: true, tags: true, digests: true, commits: true}
+response_order: []
+rotation: []
+not_affected: []
+disagreements: []
+unknown: []
+hits: ["possible: 2026-09-01T08:00:00Z run host:a pkg:pypi/sglang@0.5.20"]
+misses: ["2026-09-01T08:00:00Z run host:a pkg:pypi/sglang@0.5.22"]
+`
+
+// TestEngineReplaced takes away what a node ran before it got the fixed version:
+// the answer says that the time before is not known, and is not complete.
+func TestEngineReplaced(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"flaw.yaml":  flaw,
+		"before.log": "2026-09-01T08:00:00Z Successfully installed sglang-0.5.20\n2026-09-01T08:05:00Z [2026-09-01 08:05:00] server_args=ServerArgs(model_path='acme/chat', disaggregation_mode='prefill', disaggregation_transfer_backend='mooncake')\n",
+		"after.log":  "2026-10-28T08:00:00Z Successfully installed sglang-0.5.22\n2026-10-28T08:05:00Z [2026-10-28 08:05:00] server_args=ServerArgs(model_path='acme/chat', disaggregation_mode='prefill', disaggregation_transfer_backend='mooncake')\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		files   []string
+		verdict string
+		code    int
+	}{{[]string{"before.log", "after.log"}, "exposed", exitExposed}, {[]string{"after.log"}, "clear", exitIncomplete}} {
+		home := filepath.Join(t.TempDir(), "case")
+		for _, name := range c.files {
+			var out strings.Builder
+			if code := run(t.Context(), []string{"ingest", filepath.Join(dir, name), "--subject", "host:gpu-1", "--zone", "UTC", "--case", home}, strings.NewReader(""), &out, &out); code != exitOK {
+				t.Fatalf("%s: exit code %d: %s", name, code, out.String())
+			}
+		}
+		code, by := verdicts(t, home, filepath.Join(dir, "flaw.yaml"))
+		if code != c.code || by["host:gpu-1"] != c.verdict {
+			t.Errorf("%v: exit code %d and %q, want %d and %q", c.files, code, by["host:gpu-1"], c.code, c.verdict)
+		}
+	}
+}
