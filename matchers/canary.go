@@ -145,9 +145,10 @@ const (
 // token has to beat it, and where it is from; 0 when nothing says it.
 func (c *canaries) rate(r *timeline.CanaryRow) (best int64, times float64, from string) {
 	at := served{r.Node, r.Model}
-	if best = max(c.stated[at], c.rates[r.Node]); best > 0 {
+	stated := cmp.Or(r.Rate, c.stated[at]) // what was stated for this round counts first
+	if best = max(stated, c.rates[r.Node]); best > 0 {
 		from = "as the targets file says"
-		if c.rates[r.Node] > c.stated[at] {
+		if c.rates[r.Node] > stated {
 			from = "as its own log says"
 		}
 		return best, fasterThan, from

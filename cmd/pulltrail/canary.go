@@ -77,7 +77,8 @@ A targets file; keys stand in the environment or in files that you alone may rea
       reply_tokens: 256            # optional
       timeout: 2m                  # optional, of one request
       # subject: host:gpu-1        # optional: the only engine behind it
-      tenants:                     # two at least, each with a key of its own
+      tenants:                     # two at least, each with a key and a name of its own: the mark is
+                                   # made of the name, so use it for nobody else
         - {name: canary-a, token_env: CANARY_A_KEY}
         - {name: canary-b, token_file: /etc/pulltrail/canary-b}
 
@@ -148,18 +149,20 @@ func canaryOptions(t *matchers.Targets) canary.Options {
 func (a *app) canaryRounds(ctx context.Context, r *canary.Runner, once bool, every time.Duration) error {
 	worst := map[matchers.Verdict]bool{}
 	for {
-		next := time.NewTimer(every)
+		next := time.After(every)
 		err := a.canaryRound(ctx, r, worst)
 		if errors.Is(err, canary.ErrSpent) {
 			a.tell(err.Error())
 			return canaryCode(worst)
 		}
-		if err != nil || once {
-			next.Stop()
-			return errors.Join(err, canaryCode(worst))
+		if err != nil {
+			return err
+		}
+		if once {
+			return canaryCode(worst)
 		}
 		select {
-		case <-next.C:
+		case <-next:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

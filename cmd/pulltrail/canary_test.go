@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -109,6 +111,7 @@ func TestCanaryMisbehaviour(t *testing.T) {
 		{"cross-talk", endpoint, matchers.Exposed, "To canary-b: the reply named the marker of canary-a"},
 		{"stale", a, matchers.Possible, "a code of another request of the same tenant"},
 		{"too-fast", b, matchers.Possible, "the first token came 0.003 s after a prompt with"},
+		{"cached", b, matchers.Possible, "the first token came 0.003 s after a prompt with"},
 		{"truncates", a, matchers.Possible, "was answered (HTTP 200) as if it had 12000: it was cut without a word"},
 		{"halves", b, matchers.Possible, "counted: the prompt was cut without a word"},
 		{"takes-any", a, matchers.Exposed, "was answered (HTTP 200), where at most 12000 may be taken"},
@@ -333,6 +336,47 @@ func TestCanaryInterrupt(t *testing.T) {
 	}
 	if want := "whole interrupted not-sent not-sent not-sent"; strings.Join(got, " ") != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestCanaryKilled interrupts the program while an endpoint keeps it waiting: it
+// ends by itself, and what was sent is in the case.
+func TestCanaryKilled(t *testing.T) {
+	for name, key := range canaryKeys {
+		t.Setenv(name, key)
+	}
+	g := standIn("hangs")
+	server := httptest.NewServer(g)
+	defer server.Close()
+	dir := t.TempDir()
+	file, home := filepath.Join(dir, "t.yaml"), filepath.Join(dir, "case")
+	if err := os.WriteFile(file, fmt.Appendf(nil, `schema: pulltrail.canary-targets/1
+limits: {max_tokens: 60000, max_prompt_tokens: 15000, max_requests: 5}
+targets: [{name: eu, url: %q, model: chat, prompt_tokens: 10000, limit_tokens: 12000, timeout: 1h,
+  tenants: [{name: canary-a, token_env: CANARY_A}, {name: canary-b, token_env: CANARY_B}]}]
+`, server.URL+"/v1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("pulltrail", "canary", "run", "--targets", file, "--once", "--case", home)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Process.Kill()
+	for range 3000 {
+		if len(g.Requests()) > 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); c.ProcessState.ExitCode() != exitInterrupted {
+		t.Errorf("exit code %d, want %d: %v", c.ProcessState.ExitCode(), exitInterrupted, err)
+	}
+	out, err := exec.Command("pulltrail", "sql", "SELECT probe, outcome FROM canaries", "--case", home).CombinedOutput()
+	if want := "probe\toutcome\nsize\tinterrupted\nmarker\tnot-sent\nmarker\tnot-sent\nover-length\tnot-sent\n"; err != nil || string(out) != want {
+		t.Errorf("got %s, %v; want %s", out, err, want)
 	}
 }
 

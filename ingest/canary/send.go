@@ -247,11 +247,13 @@ func (a *answer) marks(p *prompt, tags map[string]string) {
 }
 
 // counts bounds what a cache can have held: the codes were drawn for this
-// request, so that nothing behind the first of them was sent before.
+// request, so that nothing behind the first of them was sent before. A server that
+// says more has read it for this very request, when a gateway sent it twice: that
+// is part of the wait too.
 func (a *answer) counts(fresh int64) {
 	row := a.row
 	if row.Prompt < 0 || fresh < 0 {
 		return
 	}
-	row.Cached = max(row.Cached, row.Prompt-fresh, 0)
+	row.Cached = max(row.Prompt-fresh, 0)
 }

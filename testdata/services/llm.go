@@ -69,12 +69,14 @@ func plain(status int, kind, text string) llmAnswer {
 }
 
 // reply answers a request. The modes: cross-talk (codes of another tenant),
-// stale (those of the request before), too-fast, truncates (what is too long, and
+// stale (those of the request before), too-fast, cached
+// (too, and it says that all was in its cache), truncates (what is too long, and
 // says so in its count), halves (every long prompt), takes-any (what is too long
 // is read), slow (longer than an hour), cut and breaks (in the middle), busy
 // (429), html, json (not streamed), no-usage, redirect, one-piece, mute (no
 // codes), late (the last code alone), denies, rejects (400), fails (500),
-// refuses-in-stream, errs-in-stream, gives-up.
+// refuses-in-stream, errs-in-stream, gives-up; as a
+// server alone: hangs (before any token).
 func (g *LLM) reply(r *http.Request) llmAnswer {
 	var asked struct {
 		Messages []struct{ Content string }
@@ -109,7 +111,7 @@ func (g *LLM) reply(r *http.Request) llmAnswer {
 	switch {
 	case g.Mode == "slow":
 		wait = 2 * time.Hour
-	case g.Mode == "too-fast" && tokens > 9000:
+	case (g.Mode == "too-fast" || g.Mode == "cached") && tokens > 9000:
 		wait = 3 * time.Millisecond
 	}
 	return g.stream(g.words(tenant, text), wait, count, asked.Options.Usage)
@@ -207,7 +209,11 @@ func (g *LLM) stream(words []string, wait time.Duration, count int, usage bool) 
 	}
 	frame(0, `{"choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, finish)
 	if usage && g.Mode != "no-usage" {
-		frame(0, `{"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"input_tokens":0,"prompt_tokens_details":{"cached_tokens":0}}}`, count, len(pieces))
+		cached := 0
+		if g.Mode == "cached" {
+			cached = count - 1
+		}
+		frame(0, `{"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"input_tokens":0,"prompt_tokens_details":{"cached_tokens":%d}}}`, count, len(pieces), cached)
 	}
 	frame(0, `[DONE]`)
 	return a
@@ -223,6 +229,10 @@ func (g *LLM) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, s := range a.body {
 		fmt.Fprint(w, s.text)
 		w.(http.Flusher).Flush()
+		if g.Mode == "hangs" {
+			<-r.Context().Done()
+			return
+		}
 	}
 	if a.broken {
 		panic(http.ErrAbortHandler)
