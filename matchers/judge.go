@@ -241,6 +241,9 @@ func (q *question) judgeImage(f timeline.Fact, r *imageRule, mapped bool) judged
 	case !mapped && (listed || moving && w != nil):
 		j.rule, j.verdict, j.ask = "unmapped-mirror", Possible, true
 		j.because = fmt.Sprintf("%s %s, whose path is that of %s; no inventory row says what that registry mirrors", verb(f.Action), short(f.Item.Artifact), r.Repository)
+	case !mapped && q.since(r.Channel, f.Span) && (!asks(f.Action) || f.Span.From != timeline.Beginning) && !q.inc.Complete.Tags && !q.otherDigest(f, r):
+		j.rule, j.verdict, j.ask = "unmapped-mirror", Unknown, true
+		j.because = fmt.Sprintf("%s %s, whose path is that of %s; no inventory row says what that registry mirrors, and the incident's lists of tags and digests are not complete", verb(f.Action), short(f.Item.Artifact), r.Repository)
 	case !mapped:
 	case listed:
 		return q.exactly(j, true, "release-tag", short(f.Item.Artifact), r.Cite)

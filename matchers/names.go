@@ -218,11 +218,18 @@ func (m *matching) lookalikes() map[string][]string {
 		if s.Kind != timeline.Host {
 			continue
 		}
-		if _, err := netip.ParseAddr(s.ID); err == nil {
-			continue
+		add := func(short string) {
+			if !slices.Contains(groups[short], s.ID) {
+				groups[short] = append(groups[short], s.ID)
+			}
 		}
-		short, _, _ := strings.Cut(strings.ToLower(s.ID), ".")
-		groups[short] = append(groups[short], s.ID)
+		address := addressOf(s.ID)
+		for _, row := range m.clients[address] { // behind one several hosts may stand: each may be it
+			add(shortName(row.Host))
+		}
+		if address != s.ID {
+			add(shortName(s.ID))
+		}
 	}
 	out := map[string][]string{}
 	for _, hosts := range groups {
@@ -243,10 +250,31 @@ func (m *matching) lookalikes() map[string][]string {
 	return out
 }
 
+// shortName is a host's name without its domain, in small letters.
+func shortName(host string) string {
+	short, _, _ := strings.Cut(strings.ToLower(host), ".")
+	return short
+}
+
+// addressOf is the address that a host goes by in place of a name, "" for none:
+// 10.20.9.5, and ip-10-20-9-5 as EC2 calls it.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/hostname-types.html
+func addressOf(host string) string {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host
+	}
+	if rest, ok := strings.CutPrefix(shortName(host), "ip-"); ok {
+		if a, err := netip.ParseAddr(strings.ReplaceAll(rest, "-", ".")); err == nil {
+			return a.String()
+		}
+	}
+	return ""
+}
+
 // ruleAlike is the rule of a verdict that a machine of nearly the same name has.
 const ruleAlike = "same-name"
 
-// sameNames raises hosts whose name looks like that of one that is exposed: they
+// sameNames raises hosts whose name looks like that of one that is accused: they
 // may be one machine. That is a guess, so it clears nothing.
 func (m *matching) sameNames() {
 	m.alike = m.lookalikes()
@@ -260,7 +288,7 @@ func (m *matching) sameNames() {
 		var best *judged
 		known := m.of(from).judged
 		for i := range known {
-			if j := &known[i]; (j.verdict == Exposed || j.verdict == Pulled) && (best == nil || better(j, best)) {
+			if j := &known[i]; j.verdict != "" && j.verdict != Clear && (best == nil || better(j, best)) {
 				best = j
 			}
 		}
@@ -269,7 +297,10 @@ func (m *matching) sameNames() {
 		}
 		for _, to := range m.alike[name] {
 			j := *best
-			j.verdict, j.rule, j.ask, j.answer, j.via = Possible, ruleAlike, false, false, FindingID(m.q.inc.ID, from)
+			if j.verdict != Unknown {
+				j.verdict = Possible
+			}
+			j.rule, j.ask, j.answer, j.via = ruleAlike, false, false, FindingID(m.q.inc.ID, from)
 			j.because = fmt.Sprintf("may be the same machine as %s, which %s; %s", from, best.because, sayWhich(to, name))
 			all = append(all, raise{to, j})
 		}

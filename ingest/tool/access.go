@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -90,6 +91,7 @@ type request struct {
 	span        timeline.Span
 	date        []byte // when span is not read yet: the time as written,
 	moment      evidence.Moment
+	forwarded   []byte // the client that a proxy in front names, when logged
 	host        []byte // the name that the client asked for, when logged
 	contentType []byte
 	logrus      bool
@@ -176,7 +178,33 @@ func (r *request) combined(text []byte) bool {
 	if string(size) == "-" && r.size < 0 && !r.noted {
 		r.size = 0 // how Apache writes none
 	}
+	r.forwarded = forwardedFor(more)
 	return true
+}
+
+// forwardedFor reads the last of three quoted columns, as nginx's own format
+// "main" has it: X-Forwarded-For, of which the first address is the client.
+//
+//	"-" "pip/25.2" "10.20.9.5, 10.0.0.3"
+//
+// https://nginx.org/en/docs/http/ngx_http_log_module.html
+func forwardedFor(columns []byte) []byte {
+	columns = bytes.TrimRight(columns, " ")
+	if len(columns) < 12 || columns[len(columns)-1] != '"' || bytes.Count(columns, []byte(`" "`)) < 2 {
+		return nil
+	}
+	columns = columns[:len(columns)-1]
+	first, _, _ := bytes.Cut(columns[bytes.LastIndexByte(columns, '"')+1:], []byte(","))
+	if _, err := netip.ParseAddr(string(first)); err != nil {
+		return nil
+	}
+	return first
+}
+
+// redirects reports whether the answer sends the client elsewhere: to the store
+// where the file is.
+func (r *request) redirects() bool {
+	return r.status == 301 || r.status == 302 || r.status == 303 || r.status == 307 || r.status == 308
 }
 
 // who takes the columns before the date: [virtual host] client identity user.

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"testing"
 )
 
@@ -15,6 +16,7 @@ func TestPackagePath(t *testing.T) {
 		"/repository/all/packages/python-dateutil/2.9/python-dateutil-2.9.zip": {"pkg:pypi/python-dateutil@2.9", whole},
 		"/whl/cu118/torch-2.0.1%2Bcu118-cp310-cp310-linux_x86_64.whl":          {"pkg:pypi/torch@2.0.1+cu118", whole},
 		"/root/pypi/+f/36e/ec59/simplejson-3.3.1.tar.gz":                       {"pkg:pypi/simplejson@3.3.1", whole},
+		"/pypi/team/simple/litellm/1.107.0/litellm-1.107.0.tar.gz":             {"pkg:pypi/litellm@1.107.0", whole},
 		"/downloads/toolkit-1.0.tar.gz":                                        {"", none},
 		"/packages/23/bd/litellm-1.107.0-py3-none-any.whl.asc":                 {"", none},
 		"/simple/LiteLLM/":                               {"pkg:pypi/litellm", index},
@@ -33,6 +35,30 @@ func TestPackagePath(t *testing.T) {
 		}
 		if kind != want.kind || item.Artifact != want.artifact {
 			t.Errorf("%s: %s %d", path, item.Artifact, kind)
+		}
+	}
+}
+
+// TestWeakAnswers holds requests whose answer moved nothing that the log shows:
+// they are asks, and never nothing.
+func TestWeakAnswers(t *testing.T) {
+	const wheel, sha = "/packages/ab/litellm-1.107.0-py3-none-any.whl", "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	for _, c := range []struct {
+		about, request, rest string
+		want                 []string
+	}{
+		{"sent to a store", "GET " + wheel, `302 0 "-" "pip/25.2"`, []string{"resolve 1 pkg:pypi/litellm@1.107.0"}},
+		{"broke off", "GET " + wheel, `499 1000 "-" "pip/25.2"`, []string{"resolve 1 pkg:pypi/litellm@1.107.0"}},
+		{"not there", "GET " + wheel, `404 0 "-" "pip/25.2"`, nil},
+		{"a page that moved", "GET /simple/litellm", `301 0 "-" "pip/25.2"`, nil},
+		{"for somebody behind a proxy", "GET " + wheel, `200 12000000 "-" "pip/25.2" "10.20.9.5, 10.0.0.3"`, []string{"download 1 pkg:pypi/litellm@1.107.0", "resolve 1 pkg:pypi/litellm@1.107.0"}},
+		{"for nobody else", "GET " + wheel, `200 12000000 "-" "pip/25.2" "-"`, []string{"download 1 pkg:pypi/litellm@1.107.0"}},
+		{"a manifest elsewhere", "GET /v2/berriai/litellm/manifests/main-latest", `307 0 "-" "docker/27"`, []string{"check 1 berriai/litellm:main-latest"}},
+		{"a blob of an image whose manifest is not in the log", "GET /v2/berriai/litellm/blobs/" + sha, `200 4000 "-" "docker/27"`, []string{"check 1 berriai/litellm " + sha[:10]}},
+	} {
+		text := `10.0.0.1 - - [21/Oct/2026:12:40:11 +0000] "` + c.request + ` HTTP/1.1" ` + c.rest
+		if got := toolEvents(t, Access, text); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.about, got, c.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -58,6 +59,10 @@ func (f *files) request(r *request, path string, o *evidence.Out) {
 		event.Action = timeline.Check
 	case get && r.status == 200 && kind != wholeFile, get && r.status == 206:
 		event.Action = timeline.Resolve
+	case get && kind == wholeFile && (r.redirects() || r.status == 499):
+		// The store that it is sent to has its own log; of a client that broke
+		// off (499 of nginx) nothing says what it had by then.
+		event.Action = timeline.Resolve
 	case get && r.status == 200:
 		// A connection that broke leaves the same line with fewer bytes, and so
 		// does a file that was replaced: what came is taken for the file.
@@ -70,6 +75,15 @@ func (f *files) request(r *request, path string, o *evidence.Out) {
 		return
 	}
 	o.Event(event)
+	if via := r.forwarded; via != nil && string(via) != who.ID {
+		// Who asked, as the proxy before this one says: a header that anybody can write.
+		asked := event
+		if asked.Subject.ID = string(via); event.Action == timeline.Download {
+			asked.Action = timeline.Resolve
+		}
+		asked.Subject.Kind = timeline.Client
+		o.Event(asked)
+	}
 	if event.Action == timeline.Resolve && kind == wholeFile && r.size > 0 {
 		f.part(f.file(path, item, o), r.size, transfer{o.Mark(), who, r.span})
 	}
@@ -142,6 +156,7 @@ const (
 //	/packages/23/bd/18d1…/litellm-1.107.0-py3-none-any.whl[.metadata]
 //	/repository/pypi/packages/litellm/1.107.0/litellm-1.107.0.tar.gz     Nexus
 //	/api/pypi/all/packages/packages/23/bd/…/litellm-1.107.0.tar.gz      Artifactory
+//	/pypi/team/simple/litellm/1.107.0/litellm-1.107.0.tar.gz            CodeArtifact
 //	/root/pypi/+f/36e/ec59b63bb852e/litellm-1.107.0.tar.gz              devpi
 //	/simple/litellm/   /root/pypi/+simple/litellm/   /pypi/litellm/json
 //	/@acme/ui/-/ui-1.2.3.tgz   /left-pad/-/left-pad-1.3.0.tgz
@@ -150,7 +165,7 @@ func packagePath(path string) (item timeline.Item, kind pathKind) {
 		return npmFile(dir, file)
 	}
 	last := path[strings.LastIndexByte(path, '/')+1:]
-	if d, ok := evidence.ParseDist(last); ok && (d.Wheel || strings.Contains(path, "/packages/") || strings.Contains(path, "/+f/")) {
+	if d, ok := evidence.ParseDist(last); ok && (d.Wheel || slices.ContainsFunc(indexFolders, func(f string) bool { return strings.Contains(path, f) })) {
 		kind = wholeFile
 		if d.Metadata {
 			kind = metadata
@@ -171,6 +186,10 @@ func packagePath(path string) (item timeline.Item, kind pathKind) {
 	}
 	return timeline.Item{}, noPath
 }
+
+// indexFolders stand in the paths of archives that an index serves; others serve
+// files of the same shape.
+var indexFolders = []string{"/packages/", "/+f/", "/simple/", "/pypi/"}
 
 // npmFile reads a tarball's path; the file must repeat the package's name.
 func npmFile(dir, file string) (timeline.Item, pathKind) {

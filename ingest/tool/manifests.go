@@ -22,7 +22,8 @@ const (
 // one request are one.
 type manifests struct {
 	open   []*manifest // oldest first
-	pushed []pushed    // blobs that came or were there already, oldest first
+	told   map[string]bool
+	pushed []pushed // blobs that came or were there already, oldest first
 }
 
 // pushed is a blob that a client wrote, or asked for before it would.
@@ -61,7 +62,7 @@ func (m *manifests) request(r *request, path []byte, o *evidence.Out) bool {
 		return true
 	}
 	if i := bytes.LastIndex(path, []byte("/blobs/sha256:")); i > 0 && repository(string(path[:i])) {
-		m.blob(r, string(path[:i]), timeline.SHA256(string(path[i+len("/blobs/"):])))
+		m.blob(r, string(path[:i]), timeline.SHA256(string(path[i+len("/blobs/"):])), o)
 		return true
 	}
 	if i := bytes.Index(path, []byte("/blobs/uploads/")); i > 0 && repository(string(path[:i])) {
@@ -128,7 +129,7 @@ func (x *manifest) add(digest string) {
 func (m *manifests) manifest(r *request, name, ref string, o *evidence.Out) {
 	method := string(r.method)
 	switch {
-	case method == "GET" && (r.status == 200 || r.status == 304):
+	case method == "GET" && (r.status == 200 || r.status == 304 || r.redirects()):
 	case method == "HEAD" && (r.status == 200 || r.status == 304):
 	case method == "PUT" && r.status == 201:
 	default:
@@ -218,7 +219,7 @@ func (x *manifest) merge(y *manifest) {
 // Its digest belongs to the manifest when the client read only one there, by
 // tag and perhaps the one of its platform by digest: it is the image ID or a
 // layer.
-func (m *manifests) blob(r *request, name, digest string) {
+func (m *manifests) blob(r *request, name, digest string, o *evidence.Out) {
 	if string(r.method) == "HEAD" && r.status == 200 {
 		m.push(r, name, digest)
 	}
@@ -237,6 +238,9 @@ func (m *manifests) blob(r *request, name, digest string) {
 			tags[x.ref] = true
 		}
 	}
+	if read == nil {
+		m.unread(r, name, digest, o)
+	}
 	byDigest := 0
 	for ref := range tags {
 		if strings.HasPrefix(ref, "sha256:") {
@@ -250,6 +254,27 @@ func (m *manifests) blob(r *request, name, digest string) {
 		x.add(digest)
 	}
 }
+
+// unread says once that a client got blobs of a repository of which it read no
+// manifest in this log: which image that was is not known.
+func (m *manifests) unread(r *request, name, digest string, o *evidence.Out) {
+	if len(r.host) > 0 {
+		name = string(r.host) + "/" + name
+	}
+	who := r.subject(o)
+	key := who.ID + " " + name
+	if m.told[key] || len(m.told) >= maxTold || digest == "" {
+		return
+	}
+	if m.told == nil {
+		m.told = map[string]bool{}
+	}
+	m.told[key] = true
+	o.Event(timeline.Event{Action: timeline.Check, Subject: who, Span: r.span, Items: []timeline.Item{{Artifact: name, Digests: []timeline.Digest{{Value: digest}}}}})
+}
+
+// maxTold bounds the clients and repositories of which that is said.
+const maxTold = 4096
 
 // settle makes events of all that is open.
 func (m *manifests) settle(o *evidence.Out) {
