@@ -10,6 +10,7 @@ import (
 	"pulltrail/ingest"
 	"pulltrail/ingest/collect"
 	"pulltrail/ingest/collect/objects"
+	"pulltrail/ingest/evidence"
 	"pulltrail/reports"
 	"pulltrail/timeline"
 )
@@ -26,6 +27,7 @@ func addresses(words []string) (paths []string, stores []objects.Location, err e
 		if err != nil {
 			return nil, nil, usage("%v", err)
 		}
+		l.Conceal = evidence.ConcealPath
 		if named[l.String()] {
 			return nil, nil, usage("%s is named twice: what stands behind '?' does not tell files apart", l)
 		}

@@ -31,7 +31,9 @@ type Objects struct {
 	Busy    int               // so many requests are told to slow down first
 	Cut     map[string]int    // so many answers are cut off
 	Half    int               // so many pages end in the middle, and nothing says so
+	NoRange bool              // it sends all of an object, whatever was asked for
 	Endless bool              // the list never ends
+	On      func(n int)       // is told the number of each request, from 1
 
 	mu   sync.Mutex
 	seen []Seen
@@ -65,7 +67,11 @@ func (o *Objects) seeing(host string, f http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		o.mu.Lock()
 		o.seen = append(o.seen, Seen{host, r.Method, r.URL.String(), r.Header.Clone()})
+		n := len(o.seen)
 		o.mu.Unlock()
+		if o.On != nil {
+			o.On(n)
+		}
 		f(w, r)
 	}
 }
@@ -124,12 +130,10 @@ func (o *Objects) version(key string) string {
 func (o *Objects) object(w http.ResponseWriter, r *http.Request, key string) {
 	content, ok := o.Keys[key]
 	version := o.version(key)
-	match := r.Header.Get("If-Match")
+	match, etag := r.Header.Get("If-Match"), version
 	if o.Kind == "gs" {
+		etag = "CJ" + version + "EAE="
 		match = r.URL.Query().Get("ifGenerationMatch")
-	}
-	if o.Kind == "azblob" && match != "" {
-		version = fmt.Sprintf("%q", strings.Trim(version, `"`))
 	}
 	switch {
 	case o.Moved[key]:
@@ -140,15 +144,25 @@ func (o *Objects) object(w http.ResponseWriter, r *http.Request, key string) {
 		o.refuse(w, http.StatusNotFound, "NoSuchKey")
 	case match != "" && match != version:
 		o.refuse(w, http.StatusPreconditionFailed, "PreconditionFailed")
-	case r.Header.Get("If-None-Match") == version:
+	case r.Header.Get("If-None-Match") == etag:
 		w.WriteHeader(http.StatusNotModified)
 	default:
-		w.Header().Set("ETag", version)
+		w.Header().Set("ETag", etag)
+		if o.Kind == "gs" {
+			w.Header().Set("X-Goog-Generation", version)
+		}
 		if strings.HasSuffix(key, ".json") {
 			w.Header().Set("Content-Type", "application/json")
 		}
+		status := http.StatusOK
+		if rest, ok := strings.CutPrefix(r.Header.Get("Range"), "bytes="); ok && !o.NoRange {
+			at, _ := strconv.Atoi(strings.TrimSuffix(rest, "-"))
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", at, len(content)-1, len(content)))
+			content, status = content[min(at, len(content)):], http.StatusPartialContent
+		}
+		w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+		w.WriteHeader(status)
 		if o.cuts(key) {
-			w.Header().Set("Content-Length", strconv.Itoa(len(content)))
 			content = content[:len(content)/2]
 		}
 		fmt.Fprint(w, content)

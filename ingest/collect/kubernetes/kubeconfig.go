@@ -97,7 +97,7 @@ func Contexts(file string, names []string, token bool) ([]*Context, error) {
 		}
 		files = []string{filepath.Join(home, ".kube", "config")}
 	}
-	all := &merged{clusters: map[string]cluster{}, users: map[string]user{}, contexts: map[string][2]string{}}
+	all := newMerged()
 	for _, f := range files {
 		if err := all.add(f); errors.Is(err, os.ErrNotExist) && file == "" {
 			continue // as kubectl does
@@ -132,11 +132,19 @@ type merged struct {
 	users    map[string]user
 }
 
+func newMerged() *merged {
+	return &merged{clusters: map[string]cluster{}, users: map[string]user{}, contexts: map[string][2]string{}}
+}
+
 func (m *merged) add(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("kubeconfig: %w", err)
 	}
+	return m.text(path, data)
+}
+
+func (m *merged) text(path string, data []byte) error {
 	var k kubeconfig
 	if err := yaml.Unmarshal(data, &k); err != nil {
 		return fmt.Errorf("kubeconfig %s: it is no YAML of the kind", path) // the error may show a part of it

@@ -51,9 +51,18 @@ type transport struct {
 	sign func(r *http.Request) error // nil: there are no credentials
 }
 
-// RoundTrip makes a request. Credentials that the store does not take end the
-// collection: every other object would be a gap.
+// RoundTrip makes a request, whose answer is gone on with where it breaks off.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.send(r)
+	if err == nil {
+		t.resumable(r, resp)
+	}
+	return resp, err
+}
+
+// send makes a request. Credentials that the store does not take end the
+// collection: every other object would be a gap.
+func (t *transport) send(r *http.Request) (*http.Response, error) {
 	if t.sign == nil || r.URL.Host != t.base.Host || r.URL.Scheme != t.base.Scheme {
 		return t.next.RoundTrip(r)
 	}

@@ -33,6 +33,10 @@ type Location struct {
 	Key    string // of the object, or what the keys begin with
 	Many   bool   // it ends in / or *
 
+	// Conceal takes secrets out of a key before it is written down; nil: none is
+	// looked for.
+	Conceal func(key string) string
+
 	address *url.URL // of https: with the query, which may be a signature
 }
 
@@ -92,6 +96,9 @@ func (l Location) String() string {
 
 // of is the address of an object.
 func (l Location) of(key string) string {
+	if l.Conceal != nil {
+		key = l.Conceal(key)
+	}
 	u := url.URL{Scheme: l.Scheme, Host: l.Bucket, Path: "/" + key}
 	return strings.NewReplacer("!", "%21", "*", "%2A").Replace(u.String())
 }

@@ -83,7 +83,11 @@ func (w *world) location(key string) Location {
 // collect fetches and reads.
 func (w *world) collect(key string) (collect.Stats, Collected, error) {
 	w.Helper()
-	ctx := context.Background()
+	return w.collectUntil(context.Background(), key, 0)
+}
+
+func (w *world) collectUntil(ctx context.Context, key string, parallel int) (collect.Stats, Collected, error) {
+	w.Helper()
 	src, err := w.location(key).Connect(ctx)
 	if err != nil {
 		w.Fatal(err)
@@ -92,7 +96,7 @@ func (w *world) collect(key string) (collect.Stats, Collected, error) {
 		src.Options.Dial.(*transport).sign = bearer(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: secret}))
 	}
 	opt := src.Options
-	opt.Command, opt.Program, opt.Window = "pulltrail ingest", "test", timeline.Span{From: 1, To: 1}
+	opt.Command, opt.Program, opt.Window, opt.Parallel = "pulltrail ingest", "test", timeline.Span{From: 1, To: 1}, parallel
 	opt.Now = func() time.Time {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -325,6 +329,16 @@ func TestOne(t *testing.T) {
 			}
 			w.noSecret()
 		})
+	}
+}
+
+// TestConcealed: a key that looks like a secret is written down without it.
+func TestConcealed(t *testing.T) {
+	w := newWorld(t, &services.Objects{Kind: "s3", Secret: secret, Keys: map[string]string{"s3cr3t/a.log": pip}})
+	l := w.location("s3cr3t/")
+	l.Conceal = func(key string) string { return strings.ReplaceAll(key, "s3cr3t", "hidden") }
+	if got := l.String() + " " + l.of("s3cr3t/a.log"); got != "s3://acme-logs/hidden/* s3://acme-logs/hidden/a.log" {
+		t.Errorf("got %s", got)
 	}
 }
 
