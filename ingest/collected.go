@@ -42,7 +42,13 @@ func Collected(ctx context.Context, db *timeline.DB, opt Options) (Result, error
 		if r.Kind == configKind {
 			from.content = content[r.SHA256]
 		}
-		from.again = known != nil && from.content.since(known.ReadAt)
+		if from.again = known != nil && from.content.since(known.ReadAt); known != nil && r.Reading == timeline.Entire {
+			whole, err := db.Whole(r.SHA256, r.Claim)
+			if err != nil {
+				return Result{}, err
+			}
+			from.again = !whole && known.State == timeline.Read // it was read before its job had ended
+		}
 		switch {
 		case known != nil && !from.again:
 			continue
@@ -90,8 +96,10 @@ func (s *source) entire() error {
 	if r == nil || r.Reading != timeline.Entire || s.info.State != timeline.Read {
 		return nil
 	}
-	if clean, err := s.g.db.Clean(r.Claim); err != nil || !clean {
-		return err
+	if r.Kind == outputsKind {
+		if clean, err := s.g.db.Clean(r.Claim); err != nil || !clean {
+			return err
+		}
 	}
 	s.covers = append(s.covers, timeline.Coverage{
 		Subject: s.g.opt.Subject, Topic: timeline.Everything, Span: r.Span, Whole: true,
@@ -130,7 +138,7 @@ func (g *ingester) collected(ctx context.Context, from input) (File, error) {
 	var err error
 	one := *g // the claim is the request's
 	one.opt.Subject, one.opt.Store, one.opt.Zone, one.opt.Covers, one.opt.Format, one.opt.Keep = timeline.Subject{}, "", nil, timeline.Span{}, "", false
-	info := timeline.SourceInfo{Path: evidence.ConcealPath(r.URL), Parser: g.opt.Parser, Command: g.opt.Command, Claim: r.Claim, Again: from.again}
+	info := timeline.SourceInfo{Path: evidence.ConcealPath(r.URL), Parser: g.opt.Parser, Command: g.opt.Command, Claim: r.Claim, Later: r.Reading == timeline.Entire, Again: from.again}
 	if r.Claim != "" {
 		if one.opt.Subject, err = timeline.ParseSubject(r.Claim); err != nil {
 			return File{}, fmt.Errorf("ingest %s: %w", r.URL, err)

@@ -118,7 +118,7 @@ type input struct {
 	collected *timeline.Inquiry   // it is kept in the case already
 	called    []*timeline.Inquiry // workflows that it calls
 	content   *keptImage          // it is the config of an image whose layers are kept
-	again     bool                // it was read before those were
+	again     bool                // it was read before, when less was known of it
 }
 
 // walk lists the files below the paths in a stable order. A path that was named

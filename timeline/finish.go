@@ -31,7 +31,7 @@ func (s *SourceWriter) finish(info SourceInfo) (bool, error) {
 		return false, err
 	}
 	for _, o := range old {
-		if !info.Again && o.claim == info.Claim && o.zone == info.Zone && o.covers == info.Covers && o.skew == info.Skew && o.parser == info.Parser {
+		if !info.Again && o.sha256 == info.SHA256 && o.claim == info.Claim && o.zone == info.Zone && o.covers == info.Covers && o.skew == info.Skew && o.parser == info.Parser {
 			return false, s.remove(s.id)
 		}
 	}
@@ -66,11 +66,11 @@ type oldSource struct {
 // before. Two explicit claims stand side by side.
 func (s *SourceWriter) same(info SourceInfo) ([]oldSource, error) {
 	q, err := s.w.stmt(`SELECT id,sha256,claim,zone,covers,skew,parser FROM source
-		WHERE complete=1 AND (?1<>'' AND sha256=?1 AND (claim=?2 OR (path=?3 AND (claim=path OR claim=''))) OR sha256='' AND path=?3)`)
+		WHERE complete=1 AND (?1<>'' AND sha256=?1 AND (claim=?2 OR (path=?3 AND (claim=path OR claim=''))) OR sha256='' AND path=?3 OR ?4 AND path=?3 AND claim=?2)`)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := q.Query(info.SHA256, info.Claim, info.Path)
+	rows, err := q.Query(info.SHA256, info.Claim, info.Path, info.Later)
 	if err != nil {
 		return nil, err
 	}

@@ -43,6 +43,21 @@ func (db *DB) Known(info SourceInfo) (*SourceInfo, error) {
 	return &info, db.w.opened(&info)
 }
 
+// Whole reports whether what was read of these bytes covers the whole life of the
+// subject that they are claimed for.
+func (db *DB) Whole(sha256, claim string) (bool, error) {
+	db.w.mu.Lock()
+	defer db.w.mu.Unlock()
+	q, err := db.w.stmt(`SELECT EXISTS(SELECT 1 FROM source s JOIN coverage c ON c.source=s.id
+		WHERE s.complete=1 AND s.sha256=? AND s.claim=? AND c.whole=1)`)
+	if err != nil {
+		return false, err
+	}
+	var whole bool
+	err = q.QueryRow(sha256, claim).Scan(&whole)
+	return whole, err
+}
+
 // Clean reports whether every source that was claimed for a subject was read
 // whole.
 func (db *DB) Clean(claim string) (bool, error) {

@@ -50,6 +50,7 @@ type SourceInfo struct {
 	ReadAt  int64
 
 	Explicit bool // Claim comes from --subject
+	Later    bool // it replaces what was read of the same path for the same subject: it holds all of that
 	Again    bool // it replaces the source of the same bytes: what they refer to may have changed
 }
 

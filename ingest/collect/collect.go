@@ -153,6 +153,13 @@ func (s *Session) Window() timeline.Span { return s.c.Span }
 // Base is the address of the API, without a slash at its end.
 func (s *Session) Base() string { return strings.TrimSuffix(s.base.String(), "/") }
 
+// settle is how long a service may take to have all that a job printed.
+const settle = 10 * time.Minute
+
+// Settled reports whether something ended long enough ago that the service has
+// all of it; a clock that is far from the service's says nothing.
+func (s *Session) Settled(ended time.Time) bool { return s.opt.Now().Sub(ended).Abs() > settle }
+
 // Say tells people something.
 func (s *Session) Say(format string, args ...any) { s.opt.Say(fmt.Sprintf(format, args...)) }
 

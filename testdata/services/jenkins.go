@@ -95,7 +95,7 @@ func (j *Jenkins) api(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(what, "credentials/store/"):
 		it.credentials(w, r)
 	case len(rest) > 1:
-		j.build(w, r, it, rest)
+		j.build(w, it, rest)
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
@@ -164,7 +164,7 @@ func (it *JenkinsItem) credentials(w http.ResponseWriter, r *http.Request) {
 	reply(w, map[string]any{"_class": "x", "domains": map[string]any{"_": map[string]any{"_class": "x", "credentials": all, "description": "s3cr3t", "global": true}}})
 }
 
-func (j *Jenkins) build(w http.ResponseWriter, r *http.Request, it *JenkinsItem, rest []string) {
+func (j *Jenkins) build(w http.ResponseWriter, it *JenkinsItem, rest []string) {
 	for _, b := range it.Builds {
 		if strconv.FormatInt(b.Number, 10) != rest[0] {
 			continue

@@ -90,7 +90,7 @@ func (c *collector) log(at []string, j *job) {
 		Span:   timeline.Span{From: j.Started.UnixNano(), To: timeline.Forever, Clock: timeline.Section},
 		Detail: "job " + j.ID + " of " + name,
 	}
-	if j.Finished != nil {
+	if j.Finished != nil && c.s.Settled(*j.Finished) {
 		want.Reading, want.Span.To = timeline.Entire, j.Finished.UnixNano()
 		want.Version = j.State + " " + stamp(*j.Finished)
 	} else {

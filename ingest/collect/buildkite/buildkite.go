@@ -96,7 +96,7 @@ func Collect(ctx context.Context, s *collect.Session, opt Options) error {
 		return err
 	}
 	if n := c.unfinished.Load(); n > 0 {
-		s.Say("%d jobs had not ended: collect again when they have", n)
+		s.Say("%d jobs had not ended, or had only just: collect again later", n)
 	}
 	if n := c.silent.Load(); n > 0 {
 		s.Say("%d lists of secrets are not for this token: the scopes read_clusters and read_secrets_details show their names", n)

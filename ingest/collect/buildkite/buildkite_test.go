@@ -235,6 +235,21 @@ func TestCollect(t *testing.T) {
 	}
 }
 
+// TestJustEnded collects a job that has only just ended: the service may not have
+// all that it printed, so it is asked again.
+func TestJustEnded(t *testing.T) {
+	b := small()
+	w := newWorld(t, b)
+	w.now = b.Builds[1].Jobs[1].Finished.Add(time.Minute)
+	if _, _, err := w.collect(token, "acme/api"); err != nil || strings.Contains(w.dump(), "covers job:buildkite:acme/api/builds/8/jobs/j3") {
+		t.Errorf("%v: the job is covered\n%s", err, w.dump())
+	}
+	w.now = end
+	if _, _, err := w.collect(token, "acme/api"); err != nil || !strings.Contains(w.dump(), "covers job:buildkite:acme/api/builds/8/jobs/j3") {
+		t.Errorf("%v: the job is not covered\n%s", err, w.dump())
+	}
+}
+
 // TestFaults collects from a service at its worst: everything fails once, in
 // turn in each of these ways, and comes whole in the end.
 func TestFaults(t *testing.T) {

@@ -110,7 +110,7 @@ func Collect(ctx context.Context, s *collect.Session, opt Options) error {
 		s.Say("an organization's list holds the projects that the token's owner follows, 250 at most: name others as VCS/NAME/PROJECT")
 	}
 	if n := c.unfinished.Load(); n > 0 {
-		s.Say("%d jobs had not ended: collect again when they have", n)
+		s.Say("%d jobs had not ended, or had only just: collect again later", n)
 	}
 	if n := c.silent.Load(); n > 0 {
 		s.Say("%d contexts and projects do not tell this token which variables they have", n)

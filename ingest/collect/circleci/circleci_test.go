@@ -189,7 +189,7 @@ func small() *services.CircleCI {
 			}},
 			{ID: "p8", Project: "gh/acme/api", Created: in, Workflows: []*services.CircleWorkflow{
 				{ID: "w8", Created: in, Stopped: in.Add(time.Hour), Jobs: []*services.CircleJob{good, bad, {Number: 0, Type: "approval", Started: in, Stopped: in}}},
-				{ID: "w8-again", Created: in.Add(time.Hour), Stopped: in.Add(2 * time.Hour), Jobs: []*services.CircleJob{good, ran(814, in.Add(time.Hour), printed("true"))}},
+				{ID: "w8-again", Created: in.Add(time.Hour), Stopped: in.Add(2 * time.Hour), Jobs: []*services.CircleJob{good, ran(814, in.Add(time.Hour), printed("make test", "ok"))}},
 			}},
 			{ID: "p7", Project: "gh/acme/web", Created: in, Workflows: []*services.CircleWorkflow{{ID: "w7", Created: in, Jobs: []*services.CircleJob{running}}}},
 			// It was made long before the window, and started again in it.
@@ -216,8 +216,8 @@ func TestCollect(t *testing.T) {
 	if err != nil || stats.Gaps != 0 || !res.Complete() {
 		t.Fatalf("%v, %+v, %+v", err, stats, res)
 	}
-	if api, store := w.secrets(); api != calls || store != 5 {
-		t.Errorf("%d calls, %d downloads, want %d and 5", api, store, calls)
+	if api, store := w.secrets(); api != calls || store != 6 {
+		t.Errorf("%d calls, %d downloads, want %d and 6", api, store, calls)
 	}
 	dump := w.dump()
 	for _, want := range []string{
@@ -340,6 +340,20 @@ func TestLater(t *testing.T) {
 	}
 	if again != 2 || !strings.Contains(w.dump(), "covers job:circleci:acme/api/jobs/812") {
 		t.Errorf("%d requests for jobs, want 2\n%s", again, w.dump())
+	}
+}
+
+// TestNothingPrinted has a job whose record has no output: that is no evidence that
+// it did nothing.
+func TestNothingPrinted(t *testing.T) {
+	b := small()
+	b.Pipelines[1].Workflows[0].Jobs[0].Steps = nil
+	w := newWorld(t, b)
+	if stats, _, err := w.collect(token, "gh/acme/api"); err != nil || stats.Gaps != 1 || w.reasons()["812"] != "expired" {
+		t.Errorf("%v, %+v, %v", err, stats, w.reasons())
+	}
+	if dump := w.dump(); strings.Contains(dump, "covers job:circleci:acme/api/jobs/812") {
+		t.Errorf("the job is covered:\n%s", dump)
 	}
 }
 

@@ -74,7 +74,7 @@ func (c *collector) take(project string, j job) {
 	if !c.first(fmt.Sprintf("%s %d", project, j.Number)) {
 		return
 	}
-	w := &work{c: c, project: project, number: j.Number, ended: j.Stopped != nil}
+	w := &work{c: c, project: project, number: j.Number, ended: j.Stopped != nil && c.s.Settled(*j.Stopped)}
 	w.want.Claim = timeline.Subject{Kind: timeline.Job, ID: fmt.Sprintf("%s/jobs/%d", store(project).ID, j.Number)}
 	w.want.Span = timeline.Span{From: j.Started.UnixNano(), To: timeline.Forever, Clock: timeline.Section}
 	w.want.Detail = fmt.Sprintf("job %d of %s", j.Number, project)
@@ -123,13 +123,14 @@ func (w *work) collect(ctx context.Context) error {
 	if a == nil {
 		return err
 	}
-	whole := w.ended
+	whole, outputs := w.ended, 0
 	for i := range r.Steps {
 		for k := range r.Steps[i].Actions {
 			action := &r.Steps[i].Actions[k]
 			if !action.HasOutput {
 				continue
 			}
+			outputs++
 			had, err := w.output(ctx, a, r.Steps[i].Name, action)
 			if err != nil {
 				return err
@@ -137,10 +138,14 @@ func (w *work) collect(ctx context.Context) error {
 			whole = whole && had
 		}
 	}
-	if !whole {
+	want := w.want
+	switch {
+	case w.ended && outputs == 0: // the environment that is made for a job prints always
+		want.Kind, want.Detail = "outputs", want.Detail+": its record has no step that printed anything"
+		return w.c.s.Gone(a.URL+"#outputs", want)
+	case !whole:
 		return nil
 	}
-	want := w.want
 	want.Kind, want.Name, want.Reading = "outputs", "job.json", timeline.Entire
 	return w.c.s.Also(a, a.URL+"#outputs", want)
 }

@@ -237,6 +237,29 @@ func TestCollect(t *testing.T) {
 	}
 }
 
+// TestEndedLater collects a build that goes on, and again when it has ended: the
+// whole log stands for what there was of it.
+func TestEndedLater(t *testing.T) {
+	b := small()
+	w := newWorld(t, b)
+	if _, res, err := w.collect(token, "team/web"); err != nil || res.Complete() {
+		t.Errorf("%v: it is complete", err)
+	}
+	run := b.Root.Items[0].Items[1].Items[0].Builds[0]
+	run.Lasted, run.Lines = time.Hour, append(run.Lines, "Finished: SUCCESS")
+	if _, res, err := w.collect(token, "team/web"); err != nil || !res.Complete() {
+
+		t.Errorf("%v, %+v", err, res)
+	}
+	dump := w.dump()
+	if strings.Contains(dump, " partial ") || strings.Count(dump, "install job:") != 1 || !strings.Contains(dump, "/team/web/feature%2Flogin/1 * ") {
+		t.Errorf("the case holds\n%s", dump)
+	}
+	if v, err := w.db.Verify(context.Background()); err != nil || v.Worst() != timeline.Good {
+		t.Errorf("verify: %v, %+v", err, v)
+	}
+}
+
 // TestUntimed collects from a controller without the Timestamper plugin, which is
 // asked for once.
 func TestUntimed(t *testing.T) {
