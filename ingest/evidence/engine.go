@@ -334,6 +334,9 @@ func (r *Reading) tool(l *Line, s *Stream) {
 	if s.listen != (toolSet{}) {
 		listen := s.listen
 		for i := listen.first(&asked); i >= 0; i = listen.first(&asked) {
+			if h, ok := s.parsers[i].(Hearer); ok && !h.Hears(l.Text) {
+				continue
+			}
 			if r.ask(i, l, s) {
 				return
 			}

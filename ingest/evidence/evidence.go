@@ -88,6 +88,14 @@ type Parser interface {
 	End(how timeline.OpState, o *Out)
 }
 
+// Hearer is a Parser that listens (Out.Listen) and can tell fast which lines are
+// nothing to it.
+type Hearer interface {
+	// Hears reports whether the parser may want a line that starts with none of
+	// its words. Line would miss all others, and remember nothing of them.
+	Hears(text []byte) bool
+}
+
 // Shape tells lines from documents.
 type Shape string
 

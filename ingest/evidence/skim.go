@@ -39,8 +39,17 @@ func (r *Reading) Pass(block []byte) (lines, size int64) {
 			return 0, 0
 		}
 	}
-	if s.next|s.more != 0 || s.listen != (toolSet{}) {
+	if s.next|s.more != 0 {
 		return 0, 0
+	}
+	var hearers [maxHearers]Hearer
+	heard := hearers[:0]
+	for i, none := s.listen, (toolSet{}); i != none; {
+		h, ok := s.parsers[i.first(&none)].(Hearer)
+		if !ok || len(heard) == maxHearers {
+			return 0, 0
+		}
+		heard = append(heard, h)
 	}
 	var last []byte
 	rest := block
@@ -58,7 +67,7 @@ func (r *Reading) Pass(block []byte) (lines, size int64) {
 		} else if n > 0 && text[0] == 0xef {
 			break
 		}
-		if r.machine.wanted(text, s) {
+		if r.machine.wanted(text, s) || hears(heard, text) {
 			break
 		}
 		last, rest = rest[:n], rest[n+1:]
@@ -70,6 +79,19 @@ func (r *Reading) Pass(block []byte) (lines, size int64) {
 		r.marks += lines
 	}
 	return lines, int64(len(block) - len(rest))
+}
+
+// maxHearers is how many tools can listen while lines are passed over.
+const maxHearers = 4
+
+// hears reports whether one of those that listen may want a line.
+func hears(heard []Hearer, text []byte) bool {
+	for _, h := range heard {
+		if h.Hears(text) {
+			return true
+		}
+	}
+	return false
 }
 
 // wanted reports whether a frame or tool may know a line of s by its beginning.

@@ -24,6 +24,7 @@ var CloudWatch = evidence.Format{
 		return c.parse(line)
 	},
 	First: "{",
+	Looks: func(text []byte) bool { return bytes.Contains(text, []byte(`Time"`)) }, // of ingestionTime: capitals are rare
 	New:   func() evidence.Peeler { return &cloudWatch{} },
 }
 

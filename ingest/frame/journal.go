@@ -24,7 +24,7 @@ var JournalJSON = evidence.Format{
 	},
 	First: "{\x1ed",
 	Looks: func(text []byte) bool {
-		return text[0] == '{' && bytes.Contains(text, []byte(journalKey)) || text[0] == 0x1e || bytes.HasPrefix(text, []byte("data: {"))
+		return text[0] == '{' && bytes.Contains(text, []byte(journalKey[1:])) || text[0] == 0x1e || bytes.HasPrefix(text, []byte("data: {"))
 	},
 	New: func() evidence.Peeler { return &journal{images: map[string]bool{}} },
 }

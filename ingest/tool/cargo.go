@@ -19,7 +19,22 @@ var Cargo = evidence.Format{
 	Doc:    "https://doc.rust-lang.org/cargo/commands/",
 	Sample: "written by hand after the documentation",
 	Starts: []string{"Downloaded ", "Downloading ", "Compiling ", "Checking ", "Fresh ", "Adding ", "Updating ", "Locking ", "Installed package ", "Replaced package ", "Downgrading "},
+	Looks:  namesVersion,
 	Tool:   func() evidence.Parser { return &cargo{} },
+}
+
+// namesVersion reports whether a word of the text is a version: v1.0.203
+func namesVersion(text []byte) bool {
+	for {
+		i := bytes.IndexByte(text, 'v')
+		if i < 0 || i+1 == len(text) {
+			return false
+		}
+		if i > 0 && (text[i-1] == ' ' || text[i-1] == '\t') && isDecimal(text[i+1]) {
+			return true
+		}
+		text = text[i+1:]
+	}
 }
 
 type cargo struct{ op *evidence.Op }

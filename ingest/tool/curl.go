@@ -41,6 +41,9 @@ type curl struct {
 //   - Connection #0 to host mirror.acme.example left intact
 //     100  292k  100  292k    0     0   144M      0 --:--:-- --:--:-- --:--:--  286M
 func (c *curl) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
+	if l.Echo && !bytes.Contains(l.Text, []byte("curl")) {
+		return evidence.Miss
+	}
 	text := string(bytes.TrimSpace(l.Text))
 	if l.Echo || strings.HasPrefix(text, "+ curl ") || strings.HasPrefix(text, "$ curl ") {
 		c.command(strings.TrimLeft(text, "+$ "))

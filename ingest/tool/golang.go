@@ -20,6 +20,7 @@ var Golang = evidence.Format{
 	Doc:    "https://go.dev/ref/mod",
 	Sample: "go 1.26 run for this project",
 	Starts: []string{"go: "},
+	Looks:  namesVersion,
 	Tool:   func() evidence.Parser { return &golang{} },
 }
 

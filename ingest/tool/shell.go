@@ -26,7 +26,7 @@ const maxCommand = 16 << 10
 type shell struct {
 	text     string
 	pos      int
-	word     strings.Builder
+	word     []byte
 	inWord   bool
 	quoted   bool
 	command  shellCommand
@@ -100,16 +100,29 @@ func (s *shell) next() {
 		s.add(c)
 		if start := s.pos; s.peek() == '(' || s.peek() == '{' {
 			if s.substitution(); s.text[start] == '{' {
-				s.word.WriteString(s.text[start:s.pos])
+				s.word = append(s.word, s.text[start:s.pos]...)
 			}
 		}
 	case '`':
 		s.add(c)
 		s.backtick()
 	default:
-		s.add(c)
+		start := s.pos - 1
+		for s.pos < len(s.text) && !special[s.text[s.pos]] {
+			s.pos++
+		}
+		s.word = append(s.word, s.text[start:s.pos]...)
+		s.inWord = true
 	}
 }
+
+// special are the characters that mean something to a shell outside quotes.
+var special = func() (table [256]bool) {
+	for _, c := range []byte(" \t\n;()&|<>#\\'\"$`") {
+		table[c] = true
+	}
+	return table
+}()
 
 // pipe passes on, behind a single bar, what the command before it fetched.
 func (s *shell) pipe(c byte) {
@@ -134,15 +147,15 @@ func (s *shell) peek() byte {
 }
 
 func (s *shell) add(c byte) {
-	s.word.WriteByte(c)
+	s.word = append(s.word, c)
 	s.inWord = true
 }
 
 func (s *shell) endWord() {
 	if s.inWord {
-		s.command.words = append(s.command.words, s.word.String())
+		s.command.words = append(s.command.words, string(s.word))
 	}
-	s.word.Reset()
+	s.word = s.word[:0]
 	s.inWord, s.quoted = false, false
 }
 
@@ -162,7 +175,7 @@ func (s *shell) backslash() {
 		s.open = true
 	case s.peek() == '\n':
 		s.pos++
-	case s.word.Len() > 1 && s.word.String()[1] == ':':
+	case len(s.word) > 1 && s.word[1] == ':':
 		s.add('\\')
 	default:
 		s.add(s.text[s.pos])
@@ -179,16 +192,20 @@ func (s *shell) quote(q byte) {
 		case c == q:
 			return
 		case q == '"' && c == '`':
-			s.word.WriteByte(c)
+			s.word = append(s.word, c)
 			s.backtick()
 		case q == '"' && c == '$' && s.peek() == '(':
-			s.word.WriteByte(c)
+			s.word = append(s.word, c)
 			s.substitution()
 		case c == '\\' && q == '"' && strings.IndexByte("\"\\$`", s.peek()) >= 0 && s.pos < len(s.text):
-			s.word.WriteByte(s.text[s.pos])
+			s.word = append(s.word, s.text[s.pos])
 			s.pos++
 		default:
-			s.word.WriteByte(c)
+			start := s.pos - 1
+			for s.pos < len(s.text) && s.text[s.pos] != q && !special[s.text[s.pos]] {
+				s.pos++
+			}
+			s.word = append(s.word, s.text[start:s.pos]...)
 		}
 	}
 	s.open = true
@@ -247,12 +264,12 @@ func (s *shell) backtick() {
 
 // arrow reads a redirection.
 func (s *shell) arrow() {
-	fd := s.word.String()
+	fd := string(s.word)
 	if s.quoted || fd != "1" && fd != "2" && fd != "0" {
 		fd = ""
 		s.endWord()
 	} else {
-		s.word.Reset()
+		s.word = s.word[:0]
 		s.inWord = false
 	}
 	rest := s.text[s.pos:]

@@ -106,6 +106,9 @@ func isRecipe(text string) bool {
 		return false
 	}
 	words := strings.Fields(text)
+	if len(words) == 0 { // a form feed alone
+		return false
+	}
 	name, args := unwrap(words)
 	for _, w := range args {
 		if proseWords[strings.ToLower(w)] && w != "for" && w != "do" && w != "in" && w != "then" && w != "if" {

@@ -129,10 +129,13 @@ var taskRunners = wordSet("task go-task pyinvoke poe invoke inv fab mage doit ra
 	"vagrant packer salt-call chef-client puppet bazel bazelisk buck2 pants act " +
 	"earthly dagger pack s2i devcontainer")
 
+// runnerValued are the options of task runners that take a word.
+var runnerValued = wordSet("-C -f --file --cd --env -E --project -p --vcs-ref -P")
+
 // runsTask reports whether one of several commands of a program runs what a file
 // of the project lists.
 func runsTask(name string, args []string) bool {
-	_, plain := splitFlags(args, wordSet("-C -f --file --cd --env -E --project -p --vcs-ref -P"))
+	_, plain := splitFlags(args, runnerValued)
 	if len(plain) == 0 {
 		return false
 	}
@@ -310,7 +313,7 @@ func isVariable(word string) bool {
 //
 //	python3 scripts/install_deps.py
 func installsByName(args []string) bool {
-	f, plain := leadingFlags(args, wordSet("-W -X -r --require"))
+	f, plain := leadingFlags(args, interpreterValued)
 	if len(plain) == 0 || f.has("-c", "-m", "-e", "-p") {
 		return false
 	}
@@ -322,6 +325,9 @@ func installsByName(args []string) bool {
 		return strings.Contains(base, w)
 	})
 }
+
+// interpreterValued are the options of interpreters that take a word.
+var interpreterValued = wordSet("-W -X -r --require")
 
 func isPowerShell(name string) bool { return name == "pwsh" || name == "powershell" }
 
