@@ -60,7 +60,12 @@ CREATE TABLE event (
   op INTEGER NOT NULL, path INTEGER NOT NULL REFERENCES path, line INTEGER NOT NULL, off INTEGER NOT NULL,
   excerpt TEXT NOT NULL      -- redacted, so hardly two are alike once they hold an address or a time
 ) STRICT;
--- Its indexes stand in indexes.sql.
+-- A query uses one of these only if it names the same actions: opaque, hold.
+CREATE INDEX event_opaque ON event (subject, t0, t1, action) WHERE action = 15;
+CREATE INDEX event_hold ON event (subject) WHERE action = 16;
+-- Build, push and tag; a list in place of the range costs five times as much here.
+CREATE INDEX event_made ON event (subject) WHERE action BETWEEN 9 AND 11;
+-- Its other indexes stand in indexes.sql.
 
 CREATE TABLE op (
   source INTEGER NOT NULL REFERENCES source, number INTEGER NOT NULL, parent INTEGER NOT NULL,

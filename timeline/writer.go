@@ -57,6 +57,10 @@ type SourceInfo struct {
 // flushEvery bounds how many rows one transaction holds.
 const flushEvery = 50_000
 
+// logPages is how many pages the write-ahead log may have before they are put in
+// their places, which waits for the disk twice: 32 MiB.
+const logPages = 8192
+
 // writer is the one connection that writes, shared by all sources.
 type writer struct {
 	mu      sync.Mutex
@@ -109,7 +113,10 @@ func (w *writer) start() error {
 	if err := w.dictionaries.open(w.last); err != nil {
 		return err
 	}
-	var err error
+	_, err := w.conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA wal_autocheckpoint=%d", logPages))
+	if err != nil {
+		return err
+	}
 	if w.lastEvent, err = w.last("event"); err != nil {
 		return err
 	}
@@ -437,7 +444,12 @@ func (s *SourceWriter) event(e *Event) error {
 		s.events.from = s.w.lastEvent
 	}
 	s.events.to = s.w.lastEvent
-	return s.w.put(s.w.events, s.w.lastEvent, s.id, int64(e.Action), subject, bundle, end(e.Span.From), end(e.Span.To),
+	from := end(e.Span.From)
+	to := from
+	if e.Span.To != e.Span.From {
+		to = end(e.Span.To)
+	}
+	return s.w.put(s.w.events, s.w.lastEvent, s.id, int64(e.Action), subject, bundle, from, to,
 		string(e.Span.Clock), e.Span.Written, e.Op, path, e.Line, e.Offset, e.Text)
 }
 
