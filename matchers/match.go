@@ -95,7 +95,9 @@ func decide(q *question, r *record) (*Result, error) {
 	if err := m.engines(); err != nil {
 		return nil, err
 	}
-	m.exporters()
+	if err := m.exporters(); err != nil {
+		return nil, err
+	}
 	m.sameNames()
 	r.facts, m.ops = nil, nil // what counts of them is placed
 	m.covers = newCovers(m)

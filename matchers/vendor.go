@@ -2,6 +2,7 @@ package matchers
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -81,10 +82,11 @@ func (q *question) judgeProduct(f timeline.Fact, p *product, what string) []judg
 
 // exporters judges the settings that have traces sent, those too that have them
 // sent to a host that hands them on.
-func (m *matching) exporters() {
+func (m *matching) exporters() error {
 	if !m.q.tracesMatter() {
-		return
+		return nil
 	}
+	inside := map[string]judged{} // by digest: what an image has
 	type waiting struct {
 		who timeline.Subject
 		judged
@@ -109,6 +111,12 @@ func (m *matching) exporters() {
 				onward[strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])] = row.Subject
 			}
 			a.judged = append(a.judged, j)
+			m.insideImage(inside, j)
+		}
+	}
+	for _, f := range m.r.facts {
+		for _, j := range m.q.judgeTraces(f) {
+			m.insideImage(inside, j)
 		}
 	}
 	for _, w := range behind {
@@ -124,6 +132,46 @@ func (m *matching) exporters() {
 		a := m.of(w.who)
 		a.judged = append(a.judged, w.judged)
 	}
+	return m.ranImages(inside)
+}
+
+// insideImage notes what of the vendor an image has.
+func (m *matching) insideImage(inside map[string]judged, j judged) {
+	if j.Subject.Kind != timeline.Image || j.verdict != Possible {
+		return
+	}
+	for _, d := range m.holds.same(j.Subject.ID) {
+		if old, have := inside[d]; !have || better(&j, &old) {
+			inside[d] = j
+		}
+	}
+}
+
+// ranImages gives those who ran exactly such an image what it has.
+func (m *matching) ranImages(inside map[string]judged) error {
+	if len(inside) == 0 {
+		return nil
+	}
+	ran, err := m.r.with(slices.Sorted(maps.Keys(inside)))
+	if err != nil {
+		return err
+	}
+	for _, f := range ran {
+		if f.Subject.Kind == timeline.Image || f.Action != timeline.Run {
+			continue
+		}
+		for _, d := range f.Item.Digests {
+			if in, ok := inside[d.Value]; ok {
+				a := m.of(m.whose(f))
+				a.judged = append(a.judged, judged{
+					Fact: f, key: in.key, rule: "vendor-image", verdict: Possible, via: FindingID(m.q.inc.ID, in.Subject),
+					because: fmt.Sprintf("ran %s, which %s", short(f.Item.Artifact), in.because),
+				}, judged{Fact: in.Fact, part: "content of the image"})
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // ruleBehind is the rule of a setting that has traces sent to a host of one's own.
