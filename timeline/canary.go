@@ -35,6 +35,15 @@ const (
 	Interrupted Ending = "interrupted"    // the program was ended
 )
 
+// Known reports whether it is one of the endings.
+func (e Ending) Known() bool {
+	switch e {
+	case ToItsEnd, CutOff, TooLong, Refused, Forbidden, Limited, Redirected, NotStreamed, Slow, Unreachable, Broken, NotSent, Interrupted:
+		return true
+	}
+	return false
+}
+
 // Marks says which of its own codes a reply names: the one at the beginning of
 // the prompt, the one at its end.
 type Marks string

@@ -51,8 +51,10 @@ func (canary) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		c.Others = append(c.Others, strings.ReplaceAll(evidence.Redact(evidence.Clean(name)), " ", "-"))
 	}
 	probes := []timeline.Probe{timeline.SizeProbe, timeline.MarkerProbe, timeline.LongProbe}
-	if err != nil || start.Clock != timeline.Exact || end.Clock != timeline.Exact || end.From < start.From || !slices.Contains(probes, c.Probe) || c.Tenant == "" {
-		o.Skip("a row of the canary that lacks its node, tenant, probe or times")
+	marks := []timeline.Marks{timeline.NoMarks, timeline.FirstMark, timeline.LastMark, timeline.BothMarks}
+	if err != nil || start.Clock != timeline.Exact || end.Clock != timeline.Exact || end.From < start.From || c.Tenant == "" ||
+		!slices.Contains(probes, c.Probe) || !c.Outcome.Known() || !slices.Contains(marks, c.Own) {
+		o.Skip("a row of the canary that lacks its node, tenant, probe, outcome, codes or times")
 		return evidence.Done
 	}
 	if first := v.get("first_token").stamp(o); first.Clock == timeline.Exact {
