@@ -137,6 +137,7 @@ type collector struct {
 	s     *collect.Session
 	src   *Source
 	about timeline.Subject
+	seen  map[string]bool // places of the list that were asked for, one after the other
 
 	mu  sync.Mutex
 	out Collected
@@ -151,12 +152,12 @@ const most = 64 << 30
 // Collect fetches the object, or all that the location names. about is whose
 // evidence is missing when one is refused; zero: nobody's in particular.
 func Collect(ctx context.Context, s *collect.Session, src *Source, about timeline.Subject) (Collected, error) {
-	c := &collector{s: s, src: src, about: about}
+	c := &collector{s: s, src: src, about: about, seen: map[string]bool{}}
 	err := collect.Run(ctx, s.Workers(), func(ctx context.Context, p *collect.Pool) error {
 		if !src.Many {
 			return c.object(ctx, object{key: src.Key})
 		}
-		return c.pages(ctx, p)
+		return c.pages(ctx, p, "", 1)
 	})
 	byURL := func(a, b timeline.Inquiry) int { return strings.Compare(a.URL, b.URL) }
 	slices.SortFunc(c.out.Objects, byURL)
@@ -164,37 +165,36 @@ func Collect(ctx context.Context, s *collect.Session, src *Source, about timelin
 	return c.out, err
 }
 
-// pages goes through the list. A page that cannot be had is a gap, for nobody
-// knows what it and those behind it name.
-func (c *collector) pages(ctx context.Context, p *collect.Pool) error {
-	seen := map[string]bool{}
-	for place, n := "", 1; ; n++ {
-		if seen[place] {
-			return fmt.Errorf("%s: the pages of the list go in a circle: it cannot be had whole", c.src)
-		}
-		seen[place] = true
-		a, err := c.s.Ask(c.src.store.list(c.src.Key, place).WithContext(ctx), collect.Want{
-			Kind: "objects", As: fmt.Sprintf("%s?page=%d", c.src.of(c.src.Key), n), About: c.about, XML: c.src.Scheme != "gs",
-			Detail: fmt.Sprintf("page %d of the list of %s, and what follows it", n, c.src),
-		})
-		if err != nil {
-			return err
-		}
-		if a.Reply != timeline.Obtained {
-			c.add(a)
-			return nil
-		}
-		var objects []object
-		if objects, place, err = c.page(a); err != nil {
-			return fmt.Errorf("%s: page %d of the list: %w", c.src, n, err)
-		}
-		for _, o := range objects {
-			p.Add(func(ctx context.Context) error { return c.object(ctx, o) })
-		}
-		if place == "" {
-			return nil
-		}
+// pages asks for a page of the list, and adds the next one before its objects: the
+// pool takes what came last, so that no more than a page of names is held. A page
+// that cannot be had is a gap, for nobody knows what it and those behind it name.
+func (c *collector) pages(ctx context.Context, p *collect.Pool, place string, n int) error {
+	if c.seen[place] {
+		return fmt.Errorf("%s: the pages of the list go in a circle: it cannot be had whole", c.src)
 	}
+	c.seen[place] = true
+	a, err := c.s.Ask(c.src.store.list(c.src.Key, place).WithContext(ctx), collect.Want{
+		Kind: "objects", As: fmt.Sprintf("%s?page=%d", c.src.of(c.src.Key), n), About: c.about, XML: c.src.Scheme != "gs",
+		Detail: fmt.Sprintf("page %d of the list of %s, and what follows it", n, c.src),
+	})
+	if err != nil {
+		return err
+	}
+	if a.Reply != timeline.Obtained {
+		c.add(a)
+		return nil
+	}
+	objects, next, err := c.page(a)
+	if err != nil {
+		return fmt.Errorf("%s: page %d of the list: %w", c.src, n, err)
+	}
+	if next != "" {
+		p.Add(func(ctx context.Context) error { return c.pages(ctx, p, next, n+1) })
+	}
+	for _, o := range slices.Backward(objects) {
+		p.Add(func(ctx context.Context) error { return c.object(ctx, o) })
+	}
+	return nil
 }
 
 func (c *collector) page(a *collect.Answer) ([]object, string, error) {
