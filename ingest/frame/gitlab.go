@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,6 +65,10 @@ type trace struct {
 	first, last timeline.Span
 	begun       bool
 	ended       bool
+	succeeded   bool
+	commands    bool                     // one was echoed
+	open        []string                 // sections that have begun
+	unpaired    string                   // a section that ends and did not begin
 	held        *evidence.Line           // may go on in the next line
 	free        []byte                   // its text is used again
 	asked       map[string]evidence.Mark // images that are being pulled
@@ -168,8 +173,32 @@ func (t *trace) marks(l *evidence.Line, stamped bool, o *evidence.Out) {
 		}
 		name, _, _ := bytes.Cut(fields[2], []byte("["))
 		t.name = string(name)
+		t.pair(string(fields[0]) == "section_start")
 		t.text.Step(o)
 		l.Text = rest
+	}
+}
+
+// traceLimit begins what stands in place of the rest of a trace that is too
+// long.
+//
+//	Job's log exceeded limit of 4194304 bytes.
+//
+// https://docs.gitlab.com/administration/instance_limits/#maximum-file-size-for-job-logs
+const traceLimit = "Job's log exceeded limit of "
+
+// pair follows which sections are open.
+func (t *trace) pair(start bool) {
+	if start {
+		if len(t.open) < maxSteps {
+			t.open = append(t.open, t.name)
+		}
+		return
+	}
+	if i := slices.Index(t.open, t.name); i >= 0 {
+		t.open = slices.Delete(t.open, i, i+1)
+	} else {
+		t.unpaired = t.name
 	}
 }
 
@@ -183,6 +212,7 @@ func (t *trace) line(l *evidence.Line, o *evidence.Out) *evidence.Stream {
 	case '$':
 		if text[1] == ' ' && t.scripted() {
 			l.Text, l.Echo = text[2:], true
+			t.commands = true
 		}
 	case 'R':
 		if bytes.HasPrefix(text, []byte(traceBegins)) {
@@ -190,8 +220,11 @@ func (t *trace) line(l *evidence.Line, o *evidence.Out) *evidence.Stream {
 			t.first = stampSpan(l, o)
 		}
 	case 'J', 'E':
+		if bytes.HasPrefix(text, []byte(traceLimit)) {
+			o.Cut("GitLab kept no more of the trace than its limit: " + evidence.Excerpt(text))
+		}
 		if string(bytes.TrimSpace(text)) == "Job succeeded" || bytes.HasPrefix(text, []byte("ERROR: Job failed")) {
-			t.ended = true
+			t.ended, t.succeeded = true, text[0] == 'J'
 			t.last = stampSpan(l, o)
 			t.text.Step(o)
 		}
@@ -306,6 +339,10 @@ func (g *gitlab) End(o *evidence.Out) {
 			o.Cut(`the trace ends before the job does: neither "Job succeeded" nor "ERROR: Job failed" is there`)
 		case !t.begun && t.ended:
 			o.Cut(`the trace begins after the job does: its first line "Running with gitlab-runner" is missing`)
+		case t.succeeded && !t.commands:
+			o.Cut("the trace shows no command of a job that succeeded: lines were taken out of it")
+		case t.succeeded && (len(t.open) > 0 || t.unpaired != ""):
+			o.Cut("the section " + strings.Join(append(t.open, t.unpaired), " ") + " has no beginning or no end: lines were taken out of the trace")
 		case t.begun && !o.Gap():
 			t.cover(s, o)
 		}
