@@ -228,6 +228,9 @@ func (s *source) member(r io.Reader, at where) (err error) {
 
 func newHead(name string, head []byte) *evidence.Head {
 	last := name[strings.LastIndexByte(name, '!')+1:]
+	if bytes.Contains(head, []byte("\r\n")) { // claims are of what is written, not of how lines end
+		head = bytes.ReplaceAll(head, []byte("\r\n"), []byte("\n"))
+	}
 	return &evidence.Head{Path: name, Name: path.Base(last), Dir: path.Base(path.Dir(last)), Bytes: head}
 }
 

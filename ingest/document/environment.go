@@ -84,8 +84,8 @@ func readEnvironment(d *evidence.Doc, o *evidence.Out) error {
 	o.Seen("")
 	off := 0
 	for part := range strings.SplitSeq(string(d.Data), separator) {
-		if part = strings.TrimSuffix(part, "\r"); assignment.MatchString(part) {
-			name, val, _ := strings.Cut(part, "=")
+		if assignment.MatchString(part) {
+			name, val, _ := strings.Cut(strings.TrimSuffix(part, "\r"), "=")
 			holdVariable(d, o, off, name, val)
 		}
 		off += len(part) + len(separator)

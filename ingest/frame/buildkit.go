@@ -248,6 +248,7 @@ func (k *buildkit) line(b *build, n int, rest []byte, l *evidence.Line, s *evide
 	if seconds := logSeconds(rest); seconds > 0 {
 		return b.log(n, rest, seconds, l, s, o)
 	}
+	rest = bytes.TrimRight(rest, " ") // a window that was copied has blanks up to its edge
 	st := b.steps[n]
 	if verb := ending(rest); verb != "" {
 		b.ended(n, verb, rest, s, o)

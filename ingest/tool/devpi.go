@@ -30,7 +30,7 @@ type devpi struct{}
 //	2026-10-21 12:38:51,079 INFO  [req3] GET /root/pypi/+simple/litellm/
 //	2026-10-21 12:38:51,278 INFO  [req4] [Wtx2] reading remote: https://files.acme.example/packages/ec/ab/a440…/litellm-1.107.0.tar.gz, target root/pypi/+f/b84/41f1053edd9dc/litellm-1.107.0.tar.gz
 func (*devpi) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	text := evidence.TrimIndent(l.Text)
+	text := bytes.TrimSpace(l.Text)
 	var span timeline.Span
 	if m, n := evidence.ParseISO(text); n > 0 && n < len(text) && text[n] == ' ' {
 		span, text = m.Span(string(text[:n]), &o.Times), text[n+1:]

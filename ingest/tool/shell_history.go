@@ -86,6 +86,7 @@ func (h *shellHistory) flush(o *evidence.Out) {
 
 // bashStamp returns the seconds of "#1792585800", nil for another line.
 func bashStamp(text []byte) []byte {
+	text = bytes.TrimRight(text, " \t")
 	if len(text) != 11 || text[0] != '#' || !allDigits(text[1:]) {
 		return nil
 	}
