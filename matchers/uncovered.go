@@ -1,6 +1,7 @@
 package matchers
 
 import (
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -253,6 +254,9 @@ func logElsewhere(id string) string {
 	case "jenkins":
 		// host/folder/job/812
 		if words := strings.Split(rest, "/"); len(words) > 2 && strings.ContainsAny(words[0], ".:") {
+			for i := range words[1:] {
+				words[i+1] = url.PathEscape(words[i+1]) // a branch's name has %2F for a slash
+			}
 			return "GET https://" + words[0] + "/job/" + strings.Join(words[1:len(words)-1], "/job/") + "/" + words[len(words)-1] + "/consoleText"
 		}
 	}

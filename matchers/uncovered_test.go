@@ -26,6 +26,7 @@ func TestWhereLogsAre(t *testing.T) {
 		"gitlab:group/sub/project/jobs/991":              "GET /api/v4/projects/group%2Fsub%2Fproject/jobs/991/trace, then 'pulltrail ingest FILE --subject job:gitlab:group/sub/project/jobs/991'",
 		"buildkite:acme/api/builds/27/jobs/0190":         "GET /v2/organizations/acme/pipelines/api/builds/27/jobs/0190/log, then 'pulltrail ingest FILE --subject job:buildkite:acme/api/builds/27/jobs/0190'",
 		"circleci:acme/api/jobs/812":                     "GET /api/v1.1/project/gh/acme/api/812 and what each output_url of it gives, then 'pulltrail ingest FILE --subject job:circleci:acme/api/jobs/812'",
+		"jenkins:ci.acme.example/api/a%2Fb/7":            "GET https://ci.acme.example/job/api/job/a%252Fb/7/consoleText, then 'pulltrail ingest FILE --subject job:jenkins:ci.acme.example/api/a%2Fb/7'",
 		"jenkins:ci.acme.example/team/api/812":           "GET https://ci.acme.example/job/team/job/api/812/consoleText, then 'pulltrail ingest FILE --subject job:jenkins:ci.acme.example/team/api/812'",
 		"jenkins:x/1":                                    "from its CI server, then 'pulltrail ingest FILE --subject job:jenkins:x/1'",
 	} {

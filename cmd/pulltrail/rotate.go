@@ -217,8 +217,8 @@ func (r *rotation) importCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import FILE...",
 		Short: "Read lists of credentials: names and dates, never values",
-		Long: `Read lists of credentials as 'ingest' does: secret lists of GitHub, GitLab and
-CircleCI, AWS credential reports, exports of a LiteLLM proxy, Kubernetes secrets,
+		Long: `Read lists of credentials as 'ingest' does: secret lists of GitHub, GitLab,
+CircleCI, Buildkite and Jenkins, AWS credential reports, exports of a LiteLLM proxy, Kubernetes secrets,
 .env and compose files, or a CSV of your own with the header
 
   name,class,holder,store,owner,provider,created,updated,used,expires,state,alias,team,customer

@@ -128,7 +128,12 @@ func (s *Session) Signed(ctx context.Context, url, signed string, want Want) (*A
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		return s.download(ctx, s.base, signed, row, want)
+		a, err := s.download(ctx, s.base, signed, row, want)
+		var again *retry
+		if errors.As(err, &again) && again.status == http.StatusForbidden { // the same address brings the same
+			return s.refuse(row, timeline.Denied, want)
+		}
+		return a, err
 	})
 }
 

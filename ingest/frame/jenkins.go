@@ -74,6 +74,7 @@ const masking = "Masking supported pattern matches of "
 //	[Pipeline] { (Branch: unit)
 //	[unit] + pip install litellm
 //	Running on agent-7 in /var/lib/jenkins/workspace/api@2
+//	ERROR: script returned exit code -1
 func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
 	if !o.IsClaimed(s) {
 		return nil
@@ -108,6 +109,8 @@ func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 		j.begin(l, l.No == 1, o)
 	case bytes.HasPrefix(text, []byte("Running on ")), bytes.HasPrefix(text, []byte("Building remotely on ")):
 		j.node(string(text), o)
+	case bytes.HasPrefix(text, []byte("ERROR: script returned exit code -")):
+		o.Cut("the node was lost while a script ran on it: what that printed last is missing")
 	case bytes.HasPrefix(text, []byte(masking)):
 		o.Enter(child)
 		for _, name := range bytes.Split(text[len(masking):], []byte(" or ")) {

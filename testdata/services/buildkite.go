@@ -37,6 +37,7 @@ type BuildkiteJob struct {
 	ID                string
 	Type              string // "": script
 	Started, Finished time.Time
+	Lost              bool // the agent was
 	Retried           bool // it is listed only where that is asked for
 	Log               string
 	Stored            bool // the log is in the store
@@ -184,8 +185,12 @@ func (b *Buildkite) record(build *BuildkiteBuild, state string, retried bool) ma
 		if kind == "" {
 			kind = "script"
 		}
+		exit := 0
+		if j.Lost {
+			exit = -1
+		}
 		jobs = append(jobs, map[string]any{
-			"id": j.ID, "type": kind, "state": "passed", "command": "deploy --password s3cr3t", "created_at": instant(build.Created),
+			"exit_status": exit, "id": j.ID, "type": kind, "state": "passed", "command": "deploy --password s3cr3t", "created_at": instant(build.Created),
 			"started_at": instant(j.Started), "finished_at": instant(j.Finished), "retried": j.Retried, "agent": map[string]any{"hostname": "ci-" + j.ID, "meta_data": []string{"queue=default"}},
 		})
 	}

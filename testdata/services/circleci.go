@@ -41,7 +41,8 @@ type CircleJob struct {
 	Type             string // "": build
 	Started, Stopped time.Time
 	Steps            []CircleStep
-	Gone             int // status in place of its steps
+	Status           string // "": success
+	Gone             int    // status in place of its steps
 }
 
 // CircleStep is a step of a job.
@@ -198,6 +199,9 @@ func (c *CircleCI) jobs(w http.ResponseWriter, r *http.Request, id string) {
 				v := map[string]any{
 					"id": fmt.Sprint("uuid-", j.Number), "name": "build", "type": "build", "status": circleStatus(j.Stopped), "project_slug": p.Project, "dependencies": []string{},
 					"started_at": instant(j.Started), "stopped_at": instant(j.Stopped), "job_number": j.Number,
+				}
+				if j.Status != "" {
+					v["status"] = j.Status
 				}
 				if j.Type != "" {
 					v["type"] = j.Type

@@ -38,6 +38,7 @@ type job struct {
 	Created  *time.Time `json:"created_at"`
 	Started  *time.Time `json:"started_at"`
 	Finished *time.Time `json:"finished_at"`
+	Exit     *int       `json:"exit_status"` // -1: the agent was lost, and with it what it printed last
 	Retried  bool       `json:"retried"`
 	Agent    *struct {
 		Hostname string `json:"hostname"`
@@ -91,8 +92,10 @@ func (c *collector) log(at []string, j *job) {
 		Detail: "job " + j.ID + " of " + name,
 	}
 	if j.Finished != nil && c.s.Settled(*j.Finished) {
-		want.Reading, want.Span.To = timeline.Entire, j.Finished.UnixNano()
-		want.Version = j.State + " " + stamp(*j.Finished)
+		want.Version, want.Span.To = j.State+" "+stamp(*j.Finished), j.Finished.UnixNano()
+		if j.Exit != nil && *j.Exit >= 0 {
+			want.Reading = timeline.Entire
+		}
 	} else {
 		c.unfinished.Add(1)
 	}

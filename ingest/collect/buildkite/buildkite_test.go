@@ -235,6 +235,19 @@ func TestCollect(t *testing.T) {
 	}
 }
 
+// TestLost has a job whose agent was lost, and with it what it printed last.
+func TestLost(t *testing.T) {
+	b := small()
+	b.Builds[1].Jobs[1].Lost = true
+	w := newWorld(t, b)
+	if _, _, err := w.collect(token, "acme/api"); err != nil {
+		t.Fatal(err)
+	}
+	if dump := w.dump(); strings.Contains(dump, "covers job:buildkite:acme/api/builds/8/jobs/j3") || !strings.Contains(dump, "install job:buildkite:acme/api/builds/8/jobs/j3") {
+		t.Errorf("the job is covered, or not read:\n%s", dump)
+	}
+}
+
 // TestJustEnded collects a job that has only just ended: the service may not have
 // all that it printed, so it is asked again.
 func TestJustEnded(t *testing.T) {

@@ -312,7 +312,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLater gets an output that failed with the next collection, which has to ask
+// TestLater gets an output that was refused with the next collection, which has to ask
 // for the job again: where its outputs are was not kept.
 func TestLater(t *testing.T) {
 	b := small()
@@ -323,7 +323,7 @@ func TestLater(t *testing.T) {
 		}
 		return services.Fault{}
 	}
-	if stats, _, err := w.collect(token, "gh/acme/api"); err != nil || stats.Gaps != 1 || w.reasons()["812"] != "failed" {
+	if stats, _, err := w.collect(token, "gh/acme/api"); err != nil || stats.Gaps != 1 || w.reasons()["812"] != "denied" {
 		t.Fatalf("%v, %+v, %v", err, stats, w.reasons())
 	}
 	w.b.Fault = nil
@@ -340,6 +340,19 @@ func TestLater(t *testing.T) {
 	}
 	if again != 2 || !strings.Contains(w.dump(), "covers job:circleci:acme/api/jobs/812") {
 		t.Errorf("%d requests for jobs, want 2\n%s", again, w.dump())
+	}
+}
+
+// TestLost has a job whose machine was lost, and with it what it printed last.
+func TestLost(t *testing.T) {
+	b := small()
+	b.Pipelines[1].Workflows[0].Jobs[0].Status = "infrastructure_fail"
+	w := newWorld(t, b)
+	if stats, _, err := w.collect(token, "gh/acme/api"); err != nil || stats.Gaps != 0 {
+		t.Errorf("%v, %+v", err, stats)
+	}
+	if dump := w.dump(); strings.Contains(dump, "covers job:circleci:acme/api/jobs/812") || !strings.Contains(dump, "install job:circleci:acme/api/jobs/812") {
+		t.Errorf("the job is covered, or not read:\n%s", dump)
 	}
 }
 

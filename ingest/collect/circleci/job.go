@@ -63,6 +63,7 @@ type work struct {
 	number  int64
 	want    collect.Want // what all requests for it have
 	ended   bool
+	lost    bool              // its machine was, and with it what it printed last
 	signed  map[string]string // where outputs are, as the last answer of the service said
 }
 
@@ -75,6 +76,7 @@ func (c *collector) take(project string, j job) {
 		return
 	}
 	w := &work{c: c, project: project, number: j.Number, ended: j.Stopped != nil && c.s.Settled(*j.Stopped)}
+	w.lost = j.Status == "infrastructure_fail" || j.Status == "terminated-unknown"
 	w.want.Claim = timeline.Subject{Kind: timeline.Job, ID: fmt.Sprintf("%s/jobs/%d", store(project).ID, j.Number)}
 	w.want.Span = timeline.Span{From: j.Started.UnixNano(), To: timeline.Forever, Clock: timeline.Section}
 	w.want.Detail = fmt.Sprintf("job %d of %s", j.Number, project)
@@ -123,7 +125,7 @@ func (w *work) collect(ctx context.Context) error {
 	if a == nil {
 		return err
 	}
-	whole, outputs := w.ended, 0
+	whole, outputs := w.ended && !w.lost, 0
 	for i := range r.Steps {
 		for k := range r.Steps[i].Actions {
 			action := &r.Steps[i].Actions[k]

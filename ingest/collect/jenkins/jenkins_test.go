@@ -248,7 +248,6 @@ func TestEndedLater(t *testing.T) {
 	run := b.Root.Items[0].Items[1].Items[0].Builds[0]
 	run.Lasted, run.Lines = time.Hour, append(run.Lines, "Finished: SUCCESS")
 	if _, res, err := w.collect(token, "team/web"); err != nil || !res.Complete() {
-
 		t.Errorf("%v, %+v", err, res)
 	}
 	dump := w.dump()
