@@ -23,8 +23,7 @@ type moment struct {
 // stands with its finding.
 func chronology(d *Document) []moment {
 	out := boundaries(d.Incident.Windows)
-	for i := range d.Findings {
-		f := &d.Findings[i]
+	for f := range d.every() {
 		if f.Verdict == "clear" {
 			continue
 		}

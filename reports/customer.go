@@ -164,7 +164,7 @@ func CustomerFolder(name string) string {
 func CustomerReport(w io.Writer, form string, c *Case, name string, secrets *Internal) error {
 	doc := newCustomer(c, name)
 	p := customerPage{Customer: doc, Title: doc.Incident.Title}
-	r := report{name: "customer", truth: doc, funcs: words, table: customerTable(doc)}
+	r := report{name: "customer", truth: doc, funcs: words, table: slices.Values(customerTable(doc))}
 	for _, s := range customerSections {
 		part := customerSection{Name: s}
 		for _, row := range doc.Rows {

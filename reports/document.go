@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -23,6 +24,8 @@ type Document struct {
 	Findings []Finding      `json:"findings"`
 	Coverage Coverage       `json:"coverage"`
 	Counts   map[string]int `json:"counts"`
+
+	from *matchers.Result // whose findings are converted when they are asked for, in place of Findings
 }
 
 // Subject is who a finding or event speaks of; On is the host it ran on.
@@ -187,6 +190,9 @@ func NewDocument(r *matchers.Result) (*Document, error) {
 	for i := range r.Findings {
 		d.Findings[i] = convert(&r.Findings[i])
 	}
+	if len(d.Findings) != len(r.Findings) {
+		return nil, fmt.Errorf("report lost findings: %d in the answer, %d in the document", len(r.Findings), len(d.Findings))
+	}
 	return d, d.check(r)
 }
 
@@ -232,6 +238,59 @@ func newDocument(r *matchers.Result) *Document {
 	}
 	d.Coverage.Channels = answered(r)
 	return d
+}
+
+// newLazy makes a document whose findings are converted when they are asked for:
+// of a hundred thousand only a few exist at a time.
+func newLazy(r *matchers.Result) (*Document, error) {
+	d := newDocument(r)
+	d.from = r
+	return d, d.check(r)
+}
+
+// every yields the findings, each for as long as it is looked at.
+func (d *Document) every() iter.Seq[*Finding] {
+	of := d.of("")
+	return func(yield func(*Finding) bool) {
+		for f := range of {
+			if !yield(&f) {
+				return
+			}
+		}
+	}
+}
+
+// of yields the findings of a verdict, of all for "".
+func (d *Document) of(verdict string) iter.Seq[Finding] {
+	return func(yield func(Finding) bool) {
+		for i := range d.Findings {
+			if (verdict == "" || d.Findings[i].Verdict == verdict) && !yield(d.Findings[i]) {
+				return
+			}
+		}
+		if d.from == nil {
+			return
+		}
+		convert := newConverter(d.from)
+		for i := range d.from.Findings {
+			f := &d.from.Findings[i]
+			if (verdict == "" || string(f.Verdict) == verdict) && !yield(convert(f)) {
+				return
+			}
+		}
+	}
+}
+
+// first lists the first findings, at most so many.
+func (d *Document) first(most int) []Finding {
+	var out []Finding
+	for f := range d.every() {
+		if len(out) == most {
+			break
+		}
+		out = append(out, *f)
+	}
+	return out
 }
 
 // newConverter returns what converts the findings of an answer, from one
@@ -284,9 +343,6 @@ func (d *Document) check(r *matchers.Result) error {
 		if d.Counts[string(v)] != n {
 			return fmt.Errorf("report lost findings: %d %s in the answer, %d in the document", n, v, d.Counts[string(v)])
 		}
-	}
-	if len(d.Findings) != len(r.Findings) {
-		return fmt.Errorf("report lost findings: %d in the answer, %d in the document", len(r.Findings), len(d.Findings))
 	}
 	return nil
 }

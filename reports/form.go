@@ -1,17 +1,17 @@
 package reports
 
 import (
-	"bytes"
+	"bufio"
 	"embed"
 	"encoding/csv"
-	"encoding/json"
+	"errors"
 	"fmt"
 	htmltemplate "html/template"
 	"io"
+	"iter"
 	"reflect"
 	"strings"
 	"text/template"
-	"unicode/utf8"
 )
 
 //go:embed templates
@@ -33,37 +33,67 @@ type report struct {
 	truth any      // what JSON writes
 	page  any      // what the templates see
 	funcs template.FuncMap
-	table [][]string // CSV: the header, then a row for each id, which is its first cell
+	table iter.Seq[[]string] // CSV: the header, then a row for each id, which is its first cell
 
 	private *private // names that must not stand in it, nil when its readers may see all
 }
 
 // write renders the report and writes it when it is whole and harmless: a
 // report that lost something, or lets a character through that somebody's
-// terminal or browser could act on, is an error and writes nothing.
+// terminal or browser could act on, is an error and writes nothing. It is
+// rendered into a file that nobody else sees, since it may be large, and read
+// while it is.
 func (r *report) write(w io.Writer, form string) error {
-	var b bytes.Buffer
-	var err error
-	switch form {
-	case "html":
-		err = r.html(&b)
-	case "md":
-		err = r.markdown(&b)
-	case "csv":
-		err = r.csv(&b)
-	case "json":
-		err = WriteJSON(&b, r.truth)
-	default:
-		err = fmt.Errorf("no form %q: one of %s", form, strings.Join(Forms(), ", "))
-	}
-	if err == nil {
-		err = r.check(form, b.Bytes())
-	}
+	s := &spool{}
+	defer s.close()
+	err := r.checked(s, form)
 	if err != nil {
 		return fmt.Errorf("report %s: %w", r.name, err)
 	}
-	_, err = w.Write(b.Bytes())
+	return s.copyTo(w)
+}
+
+// checked renders the report and checks what was rendered.
+func (r *report) checked(w io.Writer, form string) error {
+	in, out := io.Pipe()
+	read := make(chan error, 1)
+	go func() {
+		err := r.check(form, in)
+		_ = in.CloseWithError(err) // rendering ends too
+		read <- err
+	}()
+	err := r.render(io.MultiWriter(w, out), form)
+	_ = out.CloseWithError(err)
+	if checked := <-read; checked != nil && (err == nil || errors.Is(err, checked)) {
+		return checked
+	}
 	return err
+}
+
+// render writes the report, unchecked.
+func (r *report) render(w io.Writer, form string) error {
+	b := bufio.NewWriterSize(w, flushAt)
+	var err error
+	switch form {
+	case "html":
+		err = r.html(b)
+	case "md":
+		err = r.markdown(b)
+	case "csv":
+		err = r.csv(b)
+	case "json":
+		if d, ok := r.truth.(*Document); ok && d.from != nil {
+			err = writeAnswer(b, d, d.from)
+		} else {
+			err = WriteJSON(b, r.truth)
+		}
+	default:
+		err = fmt.Errorf("no form %q: one of %s", form, strings.Join(Forms(), ", "))
+	}
+	if err != nil {
+		return err
+	}
+	return b.Flush()
 }
 
 func (r *report) html(w io.Writer) error {
@@ -89,7 +119,7 @@ func (r *report) markdown(w io.Writer) error {
 
 func (r *report) csv(w io.Writer) error {
 	out := csv.NewWriter(w)
-	for _, row := range r.table {
+	for row := range r.table {
 		cells := make([]string, len(row))
 		for i, c := range row {
 			cells[i] = CSVCell(c)
@@ -102,71 +132,15 @@ func (r *report) csv(w io.Writer) error {
 	return out.Error()
 }
 
-// check reads what was rendered: every id must stand in it as often as in the
-// answer, and no character may have passed the gate.
-func (r *report) check(form string, b []byte) error {
-	for rest := b; len(rest) > 0; {
-		c, n := utf8.DecodeRune(rest)
-		if c != '\n' && !safe(c) || c == utf8.RuneError && n == 1 {
-			return fmt.Errorf("%s: the character %q slipped through at byte %d", form, c, len(b)-len(rest))
-		}
-		rest = rest[n:]
-	}
-	if leak := r.private.leak(string(b)); leak != "" {
-		return fmt.Errorf("%s: %s; nothing was written", form, leak)
-	}
-	found, err := r.found(form, b)
-	if err != nil {
-		return err
-	}
-	for _, id := range r.ids {
-		if found[id] != 1 {
-			return fmt.Errorf("%s: %s stands in it %d times, not once: nothing was written, since a finding may be lost", form, id, found[id])
-		}
-	}
-	if len(found) != len(r.ids) {
-		return fmt.Errorf("%s: %d findings or rows in the answer, %d in the report", form, len(r.ids), len(found))
-	}
-	return nil
-}
-
-// found counts the ids in a rendered report.
-func (r *report) found(form string, b []byte) (map[string]int, error) {
-	found := map[string]int{}
-	switch form {
-	case "csv":
-		rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows[1:] {
-			found[row[0]]++
-		}
-	case "json":
-		var d struct {
-			Findings, Rows []struct {
-				ID string `json:"id"`
+// shownEach yields copies of findings in which every string has passed the gate.
+func shownEach(all iter.Seq[Finding]) iter.Seq[Finding] {
+	return func(yield func(Finding) bool) {
+		for f := range all {
+			if !yield(shown(f).(Finding)) { //nolint:forcetypeassert // a copy has the type of what it copies
+				return
 			}
 		}
-		if err := json.Unmarshal(b, &d); err != nil {
-			return nil, err
-		}
-		for _, f := range append(d.Findings, d.Rows...) {
-			found[f.ID]++
-		}
-	default:
-		before, after := map[string]string{"html": ` id="i-`, "md": "<a id=\"i-"}[form], "\""
-		for rest := b; ; {
-			_, tail, ok := bytes.Cut(rest, []byte(before))
-			if !ok {
-				break
-			}
-			id, tail, _ := bytes.Cut(tail, []byte(after))
-			found[string(id)]++
-			rest = tail
-		}
 	}
-	return found, nil
 }
 
 // shown is a copy of a value in which every string has passed the gate.
@@ -201,7 +175,9 @@ func gated(v reflect.Value) reflect.Value {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			out.Field(i).Set(gated(v.Field(i)))
+			if out.Field(i).CanSet() { // templates see no others
+				out.Field(i).Set(gated(v.Field(i)))
+			}
 		}
 	default:
 		out.Set(v)

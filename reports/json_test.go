@@ -83,7 +83,9 @@ func fill(r *rand.Rand, v reflect.Value, depth int) {
 		v.SetBool(r.IntN(2) == 0)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			fill(r, v.Field(i), depth+1)
+			if v.Type().Field(i).IsExported() {
+				fill(r, v.Field(i), depth+1)
+			}
 		}
 	case reflect.Pointer:
 		if r.IntN(3) > 0 {

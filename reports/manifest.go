@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"pulltrail/timeline"
@@ -62,13 +63,14 @@ func NewManifest(sources []timeline.SourceRow, log *timeline.Custody, asOf strin
 // ManifestReport writes the manifest.
 func ManifestReport(w io.Writer, form string, m *Manifest) error {
 	r := report{name: "manifest", truth: m, page: m, funcs: words}
-	r.table = [][]string{{"row", "path", "sha256", "bytes", "claim", "format", "parser", "state", "zone", "covers", "skew", "custody entry", "custody head"}}
+	table := [][]string{{"row", "path", "sha256", "bytes", "claim", "format", "parser", "state", "zone", "covers", "skew", "custody entry", "custody head"}}
 	for i := range m.Rows {
 		s := &m.Rows[i]
 		r.ids = append(r.ids, s.ID)
-		r.table = append(r.table, []string{
+		table = append(table, []string{
 			s.ID, s.Path, s.SHA256, fmt.Sprint(s.Bytes), s.Claim, s.Format, s.Parser, s.State, s.Zone, s.Covers, s.Skew, fmt.Sprint(s.Entry), m.Head,
 		})
 	}
+	r.table = slices.Values(table)
 	return r.write(w, form)
 }

@@ -80,7 +80,7 @@ func QuestionnaireReport(w io.Writer, form string, c *Case, customer string, sec
 	doc := newQuestionnaire(c, customer)
 	p := questionnairePage{Questionnaire: doc, Grid: doc.grid()}
 	r := report{name: "questionnaire", truth: doc, funcs: words, private: secrets.of(customer, c.Tenancy)}
-	r.table = [][]string{{"row", "layer", "question", "answer", "state", "date", "review by", "customer"}}
+	table := [][]string{{"row", "layer", "question", "answer", "state", "date", "review by", "customer"}}
 	for i, row := range doc.Rows {
 		if i == 0 || row.Layer != doc.Rows[i-1].Layer {
 			p.Sections = append(p.Sections, questionSection{Name: row.Layer})
@@ -88,9 +88,9 @@ func QuestionnaireReport(w io.Writer, form string, c *Case, customer string, sec
 		s := &p.Sections[len(p.Sections)-1]
 		s.Rows = append(s.Rows, row)
 		r.ids = append(r.ids, row.ID)
-		r.table = append(r.table, []string{row.ID, row.Layer, row.Question, row.Answer, row.State, row.Date, row.ReviewBy, doc.Name})
+		table = append(table, []string{row.ID, row.Layer, row.Question, row.Answer, row.State, row.Date, row.ReviewBy, doc.Name})
 	}
-	r.page = p
+	r.page, r.table = p, slices.Values(table)
 	return r.write(w, form)
 }
 

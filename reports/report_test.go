@@ -282,3 +282,46 @@ func TestManyFindings(t *testing.T) {
 		t.Errorf("%d of 500 in the contents", n)
 	}
 }
+
+// TestLargeAnswer checks that findings which are converted while they are
+// written make the same bytes as a document that holds them, in reports that are
+// too large to be held.
+func TestLargeAnswer(t *testing.T) {
+	res, _ := result(t)
+	for i := range 6000 {
+		f := res.Findings[i%5]
+		f.ID, f.Subject.ID = fmt.Sprintf("f-1%011d", i), fmt.Sprintf("many-%d", i)
+		res.Findings = append(res.Findings, f)
+		res.Counts[f.Verdict]++
+	}
+	d, err := reports.NewDocument(res)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got bytes.Buffer
+	if err := reports.WriteJSON(&want, d); err != nil {
+		t.Fatal(err)
+	}
+	if err := reports.WriteAnswer(&got, res); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Error("match --json: " + differing(want.String(), got.String()))
+	}
+	got.Reset()
+	if err := reports.Responder(&got, "json", res, ""); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Error("report responder: " + differing(want.String(), got.String()))
+	}
+	summary := reports.NewSummary(res, 3)
+	for v, n := range res.Counts {
+		if summary.Counts[string(v)] != n {
+			t.Errorf("a summary counts %d %s, want %d", summary.Counts[string(v)], v, n)
+		}
+	}
+	if len(summary.Findings) > 15 {
+		t.Errorf("%d findings in a summary of three of each verdict", len(summary.Findings))
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	htmltemplate "html/template"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -40,6 +41,8 @@ func AsOf(flag, epoch string) (string, error) {
 type responderPage struct {
 	*Document
 	Title    string
+	Total    int               // findings
+	Findings iter.Seq[Finding] // in place of those of the document
 	Sections []section
 	Strong   int // findings stronger than unknown
 	Missing  int // gaps
@@ -54,38 +57,37 @@ type responderPage struct {
 type section struct {
 	Verdict  string
 	Meaning  string
-	Findings []Finding
+	Count    int
+	Findings iter.Seq[Finding]
 }
 
 // Responder writes the report for the people who respond: what to do first,
 // counts, findings with evidence, what was not seen, how to reproduce.
 func Responder(w io.Writer, form string, res *matchers.Result, asOf string) error {
-	d, err := NewDocument(res)
+	d, err := newLazy(res)
 	if err != nil {
 		return err
 	}
 	d.AsOf = asOf
+	of := d.of
+	if form == "html" { // the templates get nothing that has not passed the gate
+		of = func(verdict string) iter.Seq[Finding] { return shownEach(d.of(verdict)) }
+	}
 	p := responderPage{
-		Document: d, Title: d.Incident.Title, Gaps: gapGroups(d.Coverage.Gaps), Commands: commands(d, "responder"),
+		Document: d, Title: d.Incident.Title, Total: len(res.Findings), Findings: of(""), Gaps: gapGroups(d.Coverage.Gaps), Commands: commands(d, "responder"),
 		Moments: chronology(d), Missing: len(grouped(d.Coverage.Gaps)),
 	}
 	for _, v := range verdicts {
-		s := section{Verdict: v, Meaning: d.meaning(v)}
-		for i := range d.Findings {
-			if d.Findings[i].Verdict == v {
-				s.Findings = append(s.Findings, d.Findings[i])
-			}
-		}
-		p.Sections = append(p.Sections, s)
+		p.Sections = append(p.Sections, section{Verdict: v, Meaning: d.meaning(v), Count: d.Counts[v], Findings: of(v)})
 	}
-	p.Strong = len(d.Findings) - d.Counts["unknown"] - d.Counts["clear"]
+	p.Strong = p.Total - d.Counts["unknown"] - d.Counts["clear"]
 	r := report{name: "responder", truth: d, page: p, funcs: words, table: findingTable(d)}
 	if form == "html" { // the other forms have no picture
 		p.Wide, p.Narrow = drawing(d, true), drawing(d, false)
 		r.page = p
 	}
-	for i := range d.Findings {
-		r.ids = append(r.ids, d.Findings[i].ID)
+	for i := range res.Findings {
+		r.ids = append(r.ids, res.Findings[i].ID)
 	}
 	return r.write(w, form)
 }
@@ -305,11 +307,11 @@ func shell(word string) string {
 }
 
 // findingTable is the report as a table: one row for each finding.
-func findingTable(d *Document) [][]string {
-	out := [][]string{{
+func findingTable(d *Document) iter.Seq[[]string] {
+	header := []string{
 		"finding", "incident", "verdict", "kind", "subject", "on", "owner", "service", "egress", "rule", "because", "artifact",
 		"from", "to", "channels", "path", "line", "text", "sha256", "lines of evidence", "limits", "all evidence complete", "disposition",
-	}}
+	}
 	complete := map[bool]string{true: "yes", false: "no"}[d.Coverage.Complete]
 	orEmpty := func(s *string) string {
 		if s == nil {
@@ -317,8 +319,7 @@ func findingTable(d *Document) [][]string {
 		}
 		return *s
 	}
-	for i := range d.Findings {
-		f := &d.Findings[i]
+	row := func(f *Finding) []string {
 		var channels []string
 		for _, c := range slices.Sorted(maps.Keys(f.Channels)) {
 			channels = append(channels, c+"="+f.Channels[c])
@@ -330,11 +331,20 @@ func findingTable(d *Document) [][]string {
 		} else if e.Line > 0 {
 			line = strconv.FormatInt(e.Line, 10)
 		}
-		out = append(out, []string{
+		return []string{
 			f.ID, d.Incident.ID, f.Verdict, f.Subject.Kind, f.Subject.ID, f.Subject.On, f.Owner, f.Service, f.Egress, f.Rule,
 			f.Because, f.Artifact, orEmpty(f.From), orEmpty(f.To), strings.Join(channels, " "), e.Path, line, e.Text, e.Source,
 			strconv.Itoa(len(f.Evidence) + f.More), ranges(f.Limits), complete, f.disposition(),
-		})
+		}
 	}
-	return out
+	return func(yield func([]string) bool) {
+		if !yield(header) {
+			return
+		}
+		for f := range d.every() {
+			if !yield(row(f)) {
+				return
+			}
+		}
+	}
 }

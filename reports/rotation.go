@@ -127,7 +127,7 @@ type rotationGroup struct {
 
 // NewRotation makes the document of a plan.
 func NewRotation(res *matchers.Result, rows []matchers.Credential, asOf string) (*Rotation, error) {
-	d, err := NewDocument(res)
+	d, err := newLazy(res)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func NewRotation(res *matchers.Result, rows []matchers.Credential, asOf string) 
 // RotationReport writes the plan for the people who rotate: the response order
 // first, then one row for each name.
 func RotationReport(w io.Writer, form string, res *matchers.Result, rows []matchers.Credential, asOf string) error {
-	d, err := NewDocument(res)
+	d, err := newLazy(res)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func RotationReport(w io.Writer, form string, res *matchers.Result, rows []match
 			p.States = append(p.States, strconv.Itoa(n)+" "+string(s))
 		}
 	}
-	r := report{name: "rotation", truth: rot, table: rotationTable(rot)}
+	r := report{name: "rotation", truth: rot, table: slices.Values(rotationTable(rot))}
 	for _, v := range verdicts {
 		g := rotationGroup{Verdict: v}
 		for _, row := range rot.Rows {
@@ -229,8 +229,7 @@ func newRotation(d *Document, res *matchers.Result, rows []matchers.Credential) 
 	for _, u := range res.Unplaced {
 		rot.Unplaced = append(rot.Unplaced, Unplaced(u))
 	}
-	for i := range d.Findings {
-		f := &d.Findings[i]
+	for f := range d.every() {
 		switch f.Verdict {
 		case "unknown":
 			rot.Unknown = append(rot.Unknown, f.Subject)

@@ -36,7 +36,7 @@ func drawing(d *Document, wide bool) htmltemplate.HTML {
 	if wide {
 		c.width, x0, x1 = 1040, 376, 990
 	}
-	rows := d.Findings[:min(len(d.Findings), maxTimeline)]
+	rows := d.first(maxTimeline)
 	from, to := windowsOf(d.Incident.Windows, nil)
 	var ok bool
 	if c.ax, ok = newAxis(from, to, instants(rows, max(to-from, 0)), x0, x1); !ok {
@@ -52,7 +52,7 @@ func drawing(d *Document, wide bool) htmltemplate.HTML {
 		c.row(&rows[i], c.top+float64(i)*c.pitch())
 	}
 	c.arrows(rows)
-	if n := len(d.Findings) - len(rows); n > 0 {
+	if n := d.subjects() - len(rows); n > 0 {
 		c.f(`<text class="dim" x="8" y="%.1f">and %d more subjects</text>`, c.height-4, n)
 	}
 	c.b.WriteString("</svg>")
@@ -122,7 +122,7 @@ func (c *chart) open(rows int) {
 		class = "wide"
 	}
 	c.f(`<svg class="%s" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" role="group" aria-label="Timeline of %d of %d subjects, UTC">`,
-		class, c.width, c.height, rows, len(c.d.Findings))
+		class, c.width, c.height, rows, c.d.subjects())
 	c.f(`<defs><pattern id="hatch-%s" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern>`, class)
 	c.f(`<marker id="tip-%s" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="tip" d="M0 0 8 4 0 8z"/></marker></defs>`, class)
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -155,27 +155,57 @@ func (a *app) report(name string, opt reportOptions) error {
 	if !slices.Contains(reports.Forms(), form) {
 		return usage("-o %s: want an ending of %s", output, strings.Join(reports.Forms(), ", "))
 	}
-	var b bytes.Buffer
-	var err error
-	switch name {
-	case "questionnaire":
-		err = a.reportQuestionnaire(&b, form, opt)
-	case "manifest":
-		err = a.reportManifest(&b, form, opt)
-	default:
-		err = a.writeReport(&b, name, form, opt)
-	}
-	if err != nil {
-		return err
-	}
 	if output == "-" {
-		_, err := io.Copy(a.out, &b)
-		return err
+		return a.renderReport(a.out, name, form, opt)
 	}
-	if err := os.WriteFile(output, b.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("write report: %w", err)
+	w := &writtenFile{path: output}
+	err := a.renderReport(w, name, form, opt)
+	if err := errors.Join(err, w.close()); err != nil {
+		return err
 	}
 	fmt.Fprintf(a.err, "wrote %s\n", reports.Text(output))
+	return nil
+}
+
+// renderReport writes a report once it is whole and was checked.
+func (a *app) renderReport(w io.Writer, name, form string, opt reportOptions) error {
+	switch name {
+	case "questionnaire":
+		return a.reportQuestionnaire(w, form, opt)
+	case "manifest":
+		return a.reportManifest(w, form, opt)
+	}
+	return a.writeReport(w, name, form, opt)
+}
+
+// writtenFile is a file that is made when something is written to it.
+type writtenFile struct {
+	path string
+	f    *os.File
+}
+
+func (w *writtenFile) Write(p []byte) (int, error) {
+	if w.f == nil {
+		f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return 0, fmt.Errorf("write report: %w", err)
+		}
+		w.f = f
+	}
+	n, err := w.f.Write(p)
+	if err != nil {
+		err = fmt.Errorf("write report: %w", err)
+	}
+	return n, err
+}
+
+func (w *writtenFile) close() error {
+	if w.f == nil {
+		return nil
+	}
+	if err := w.f.Close(); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
 	return nil
 }
 
