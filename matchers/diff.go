@@ -42,7 +42,7 @@ type Comparison struct {
 func Now(r *Result) Side {
 	s := Side{AnswerRow: answerOf(r)}
 	for i := range r.Findings {
-		s.verdicts = append(s.verdicts, stored(&r.Findings[i]))
+		s.verdicts = append(s.verdicts, stored(&r.Findings[i], channelsText(r.Findings[i].Channels)))
 	}
 	slices.SortFunc(s.verdicts, func(x, y timeline.VerdictRow) int { return strings.Compare(x.Subject, y.Subject) })
 	s.Subjects = len(s.verdicts)

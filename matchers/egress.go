@@ -21,12 +21,6 @@ func (m *matching) egress(res *Result, endpoints func([]timeline.Subject, func(t
 		}
 		at[f.Subject] = f
 		asked = append(asked, f.Subject)
-		for _, j := range m.of(f.Subject).judged {
-			if where := m.fetchedFrom(j.Fact); where != "" && j.via == "" {
-				f.reached(where)
-				break
-			}
-		}
 	}
 	for _, row := range m.r.inventory {
 		host := timeline.Subject{Kind: timeline.Host, ID: row.Host}
@@ -41,6 +35,19 @@ func (m *matching) egress(res *Result, endpoints func([]timeline.Subject, func(t
 			f.reached("contacted " + endpoint)
 		}
 	})
+}
+
+// fetched is what a subject's own lines show of its way out.
+func (m *matching) fetched(a *about, f *Finding) {
+	if f.Verdict == Unknown || f.Verdict == Clear {
+		return
+	}
+	for i := range a.judged {
+		if where := m.fetchedFrom(&a.judged[i].Fact); where != "" && a.judged[i].via == "" {
+			f.reached(where)
+			return
+		}
+	}
 }
 
 func (f *Finding) reached(how string) {
@@ -83,7 +90,7 @@ func (m *matching) stated(f *Finding) {
 
 // fetchedFrom names the public registry that a subject's own line shows an image
 // came from. A registry's log shows who asked it, not how they got there.
-func (m *matching) fetchedFrom(f timeline.Fact) string {
+func (m *matching) fetchedFrom(f *timeline.Fact) string {
 	if f.Action != timeline.Pull || f.Parts.Type != "image" || f.Subject.Kind == timeline.Client {
 		return ""
 	}

@@ -99,7 +99,7 @@ func decide(q *question, r *record) (*Result, error) {
 		return nil, err
 	}
 	m.sameNames()
-	r.facts, m.ops = nil, nil // what counts of them is placed
+	r.facts, m.ops, m.holds.facts, m.known = nil, nil, nil, nil // what counts of them is placed
 	m.covers = newCovers(m)
 	res := m.findings()
 	m.covers.conclude(res)
@@ -332,6 +332,8 @@ func (m *matching) finding(a *about, c *covers) Finding {
 		c.verdict(&f)
 	}
 	m.evidence(a, best, &f)
+	m.fetched(a, &f)
+	a.judged, a.cleared = nil, nil // what counts of them is in the finding
 	return f
 }
 

@@ -2,6 +2,8 @@ package matchers
 
 import (
 	"fmt"
+	"iter"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -174,18 +176,13 @@ func changesOf(before, after string) []IncidentChange {
 	return out
 }
 
-// stored is the finding in the form that the case stores: what it says, the
-// channels, and the first lines that it stands on.
-func stored(f *Finding) timeline.VerdictRow {
+// stored is the finding in the form that the case stores: what it says, its
+// channels as channelsText has them, and the first lines that it stands on.
+func stored(f *Finding, channels string) timeline.VerdictRow {
 	row := timeline.VerdictRow{
 		Subject: f.Subject.String(), Verdict: string(f.Verdict), Rule: f.Rule, Because: f.Because, Artifact: f.Artifact,
+		Channels: channels,
 	}
-	channels := make([]string, 0, len(f.Channels))
-	for c, v := range f.Channels {
-		channels = append(channels, c+"="+string(v))
-	}
-	slices.Sort(channels)
-	row.Channels = strings.Join(channels, " ")
 	var b strings.Builder
 	for i := range f.Evidence[:min(len(f.Evidence), maxOrigins)] {
 		e := &f.Evidence[i]
@@ -198,6 +195,16 @@ func stored(f *Finding) timeline.VerdictRow {
 	return row
 }
 
+// channelsText lists channels as "channel=verdict".
+func channelsText(verdicts map[string]Verdict) string {
+	channels := make([]string, 0, len(verdicts))
+	for c, v := range verdicts {
+		channels = append(channels, c+"="+string(v))
+	}
+	slices.Sort(channels)
+	return strings.Join(channels, " ")
+}
+
 // maxOrigins is how many lines of a finding are stored: the one that decides,
 // and the next; 'explain' has them all.
 const maxOrigins = 5
@@ -206,14 +213,48 @@ const maxOrigins = 5
 // answer as the one before changes nothing. program is the version, command the
 // line that was run.
 func Store(db *timeline.DB, r *Result, program, command string) error {
-	rows := make([]timeline.VerdictRow, len(r.Findings))
-	for i := range r.Findings {
-		rows[i] = stored(&r.Findings[i])
+	rows := make([]timeline.VerdictRow, 0, len(r.Findings))
+	known := map[uintptr]string{} // subjects of which the same is known share their channels
+	for f := range r.bySubject() {
+		which := reflect.ValueOf(f.Channels).Pointer()
+		channels, ok := known[which]
+		if !ok {
+			channels = channelsText(f.Channels)
+			known[which] = channels
+		}
+		rows = append(rows, stored(f, channels))
 	}
 	a := answerOf(r)
 	a.Program = program
 	_, err := db.StoreAnswer(&a, rows, command)
 	return err
+}
+
+// bySubject yields the findings by subject. Those of one verdict are in order:
+// the heads of the verdicts are compared.
+func (res *Result) bySubject() iter.Seq[*Finding] {
+	return func(yield func(*Finding) bool) {
+		runs := make([][]Finding, 0, len(Verdicts))
+		for rest := res.Findings; len(rest) > 0; {
+			n := 1
+			for n < len(rest) && compareSubjects(rest[n-1].Subject, rest[n].Subject) < 0 {
+				n++
+			}
+			runs, rest = append(runs, rest[:n]), rest[n:]
+		}
+		for {
+			first := -1
+			for i, run := range runs {
+				if len(run) > 0 && (first < 0 || compareSubjects(run[0].Subject, runs[first][0].Subject) < 0) {
+					first = i
+				}
+			}
+			if first < 0 || !yield(&runs[first][0]) {
+				return
+			}
+			runs[first] = runs[first][1:]
+		}
+	}
 }
 
 func answerOf(r *Result) timeline.AnswerRow {

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -46,7 +45,10 @@ type AnswerRow struct {
 // before changes nothing, and stored is false. a.ID and a.At are filled in.
 // verdicts may come in any order, and are sorted.
 func (db *DB) StoreAnswer(a *AnswerRow, verdicts []VerdictRow, command string) (stored bool, err error) {
-	slices.SortFunc(verdicts, func(x, y VerdictRow) int { return strings.Compare(x.Subject, y.Subject) })
+	bySubject := func(x, y VerdictRow) int { return strings.Compare(x.Subject, y.Subject) }
+	if !slices.IsSortedFunc(verdicts, bySubject) {
+		slices.SortFunc(verdicts, bySubject)
+	}
 	a.Subjects = len(verdicts)
 	sum := sumOf(a, verdicts)
 	id, last, err := db.lastAnswer(a.Incident)
@@ -109,12 +111,14 @@ func (w *writer) answer(a *AnswerRow, sum string, verdicts []VerdictRow, before 
 func sumOf(a *AnswerRow, verdicts []VerdictRow) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00%t\x00%d\x00%d\n", a.Incident, a.Revision, a.Complete, a.Sources, a.Subjects)
+	var row []byte
 	for i := range verdicts {
 		v := &verdicts[i]
-		for _, text := range []string{v.Subject, v.Verdict, v.Rule, v.Because, v.Artifact, v.Channels, v.Origins} {
-			_, _ = io.WriteString(h, text) // a hash takes everything
-			_, _ = io.WriteString(h, "\x00")
+		row = row[:0]
+		for _, text := range [...]string{v.Subject, v.Verdict, v.Rule, v.Because, v.Artifact, v.Channels, v.Origins} {
+			row = append(append(row, text...), 0)
 		}
+		h.Write(row)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -141,12 +140,10 @@ func (a *app) listAnswers(out *bufio.Writer, db *timeline.DB, inc *matchers.Inci
 
 // store keeps the answer for 'pulltrail diff'. A case that another process
 // writes, or that cannot be written, is no reason to refuse an answer.
-func (a *app) store(res *matchers.Result) {
+func (a *app) store(res *matchers.Result) error {
 	db, err := timeline.Create(a.caseDir)
 	if err == nil {
 		err = errors.Join(matchers.Store(db, res, version, a.commandLine()), db.Close())
 	}
-	if err != nil {
-		fmt.Fprintln(a.err, "pulltrail: not stored for 'pulltrail diff': "+reports.Text(err.Error()))
-	}
+	return err
 }

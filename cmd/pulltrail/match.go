@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -33,16 +34,21 @@ The verdicts are stored in the case, when they are others than the time before:
 				return err
 			}
 			a.remember(args[0], res.Incident)
+			stored := make(chan error, 1)
+			go func() { stored <- a.store(res) }() // the disk is slow
 			out := bufio.NewWriter(a.out)
 			if a.json {
 				err = reports.WriteAnswer(out, res)
 			} else {
 				err = reports.Answer(out, reports.NewSummary(res, reports.MaxRows), a.paint())
 			}
-			if err := errors.Join(err, out.Flush()); err != nil {
+			err = errors.Join(err, out.Flush())
+			if err := <-stored; err != nil {
+				fmt.Fprintln(a.err, "pulltrail: not stored for 'pulltrail diff': "+reports.Text(err.Error()))
+			}
+			if err != nil {
 				return err
 			}
-			a.store(res)
 			return verdictCode(res)
 		},
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 )
 
 // Bytes of memory in use up to which the garbage collector runs seldom. What
@@ -10,7 +11,7 @@ import (
 // holds grows with the subjects, of which 100,000 are few.
 const (
 	ingestMemory = 192 << 20
-	answerMemory = 208 << 20
+	answerMemory = 248 << 20
 )
 
 // spareMemory has the garbage collector run seldom while less memory than limit,
@@ -42,8 +43,8 @@ func watch(limit, most int64, done <-chan struct{}) {
 			return
 		default:
 		}
-		var m runtime.MemStats
-		if runtime.ReadMemStats(&m); int64(m.HeapAlloc) > limit/8*7 { //nolint:gosec // no heap has so many bytes
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		if metrics.Read(live); live[0].Value.Uint64() > uint64(limit)/16*15 { //nolint:gosec // it is not negative
 			limit = min(most, limit/4*5)
 			debug.SetMemoryLimit(limit)
 		}
