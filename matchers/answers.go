@@ -2,7 +2,6 @@ package matchers
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"pulltrail/timeline"
@@ -108,11 +107,7 @@ func (m *matching) rowsName(j judged, given map[opKey][]judged) *cleared {
 		return nil
 	}
 	c := &cleared{ask: j}
-	for _, key := range slices.Sorted(maps.Keys(m.q.packages)) {
-		rules := m.q.packages[key]
-		if !slices.ContainsFunc(rules, func(r *packageRule) bool { return r.Channel == j.channel }) {
-			continue
-		}
+	for _, key := range m.q.served(j.channel) {
 		i := slices.IndexFunc(given[opKey{j.Source, j.Op, key}], func(g judged) bool { return g.Action == timeline.Install })
 		if i < 0 {
 			return nil

@@ -28,7 +28,8 @@ type question struct {
 	sold       map[*product]*Vendor               // products of breached vendors
 	unnamed    bool                               // nothing says what the vendor is to be told by
 	mirrors    []timeline.Mirror
-	several    bool // sources give different windows: say whose one it is
+	listed     map[string][]string // keys of packages by channel, see served
+	several    bool                // sources give different windows: say whose one it is
 }
 
 type packageRule struct {
@@ -192,6 +193,24 @@ func (q *question) addImage(im *Image) {
 		cite.Disputed = cite.Disputed || im.Disputed
 		q.digests[d.Digest] = &digestRule{im.Channel, im.Repository + "@" + d.Digest, d.Role, cite, true}
 	}
+}
+
+// served lists the keys of the listed packages of a channel, in order.
+func (q *question) served(channel string) []string {
+	if q.listed == nil {
+		q.listed = map[string][]string{}
+		for key, rules := range q.packages {
+			for _, r := range rules {
+				if list := q.listed[r.Channel]; len(list) == 0 || list[len(list)-1] != key {
+					q.listed[r.Channel] = append(list, key)
+				}
+			}
+		}
+		for _, list := range q.listed {
+			slices.Sort(list)
+		}
+	}
+	return q.listed[channel]
 }
 
 // publicHosts serve names of their own: the same path there is another image,
