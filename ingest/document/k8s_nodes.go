@@ -1,18 +1,20 @@
 package document
 
 import (
+	"bytes"
 	"strings"
 
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
 )
 
-// Nodes is what 'kubectl get nodes -o json' prints: a list of nodes, or one.
+// Nodes is what 'kubectl get nodes -o json' and '-o yaml' print: a list of nodes,
+// or one.
 // https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/node-v1/
 var Nodes = evidence.Format{
 	Name:   "k8s-nodes",
 	Shape:  evidence.DocumentShape,
-	Title:  "Kubernetes nodes (JSON)",
+	Title:  "Kubernetes nodes (JSON, YAML)",
 	Proves: "images in the store of a node, with their repository digests and tags",
 	Cannot: "when an image came, whether it ran; all of them: a node names its 50 largest",
 	Doc:    "https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/node-v1/",
@@ -27,6 +29,9 @@ var Nodes = evidence.Format{
 //	{"kind": "NodeList", "apiVersion": "v1", "items": [
 //	{"apiVersion": "v1", "items": [{"apiVersion": "v1", "kind": "Node",
 func claimNodes(h *evidence.Head) bool {
+	if text := bytes.TrimLeft(h.Bytes, " \t\r\n"); len(text) > 0 && text[0] != '{' && text[0] != '[' {
+		return claimYAML(text, "Node")
+	}
 	v, ok := headRecord(h)
 	if !ok || v.get("apiVersion").text() != "v1" {
 		return false
@@ -42,23 +47,7 @@ func claimNodes(h *evidence.Head) bool {
 	return false
 }
 
-func readNodes(d *evidence.Doc, o *evidence.Out) error {
-	all, err := records(d)
-	for _, v := range all {
-		if v.get("items").kind() != '[' {
-			readNode(d, o, v)
-			continue
-		}
-		for item := range v.get("items").elements() {
-			if kind := item.get("kind").text(); kind == "Node" || kind == "" {
-				readNode(d, o, item)
-			}
-		}
-	}
-	// An empty list is understood.
-	o.Seen("")
-	return err
-}
+func readNodes(d *evidence.Doc, o *evidence.Out) error { return readCluster(d, o, "Node") }
 
 // readNode records the images of one node.
 //

@@ -31,7 +31,7 @@ var Pods = evidence.Format{
 //	{"apiVersion": "v1", "items": [{"apiVersion": "v1", "kind": "Pod",
 func claimPods(h *evidence.Head) bool {
 	if text := bytes.TrimLeft(h.Bytes, " \t\r\n"); len(text) > 0 && text[0] != '{' && text[0] != '[' {
-		return claimPodsYAML(text)
+		return claimYAML(text, "Pod")
 	}
 	v, ok := headRecord(h)
 	if !ok || v.get("apiVersion").text() != "v1" {
@@ -48,14 +48,15 @@ func claimPods(h *evidence.Head) bool {
 	return false
 }
 
-// claimPodsYAML wants the kind of a pod, of a list or of an item in one.
+// claimYAML wants the kind of an object, of a list or of an item in one.
 //
 //	apiVersion: v1
 //	items:
 //	- apiVersion: v1
 //	  kind: Pod
-func claimPodsYAML(text []byte) bool {
-	return bytes.HasPrefix(text, []byte("apiVersion: v1\n")) && (bytes.Contains(text, []byte("\nkind: Pod\n")) || bytes.Contains(text, []byte("\nkind: PodList\n")) || bytes.Contains(text, []byte("\n- apiVersion: v1\n  kind: Pod\n")))
+func claimYAML(text []byte, kind string) bool {
+	return bytes.HasPrefix(text, []byte("apiVersion: v1\n")) && (bytes.Contains(text, []byte("\nkind: "+kind+"\n")) ||
+		bytes.Contains(text, []byte("\nkind: "+kind+"List\n")) || bytes.Contains(text, []byte("\n- apiVersion: v1\n  kind: "+kind+"\n")))
 }
 
 // cutList reports whether a list lacks what kubectl writes behind its items.
@@ -68,7 +69,12 @@ func cutList(all []value) bool {
 	return false
 }
 
-func readPods(d *evidence.Doc, o *evidence.Out) error {
+func readPods(d *evidence.Doc, o *evidence.Out) error { return readCluster(d, o, "Pod") }
+
+// readCluster reads the pods and the nodes of a list: kubectl puts what was asked
+// for together into one. What has no kind of its own is of the kind that the list
+// has.
+func readCluster(d *evidence.Doc, o *evidence.Out, kind string) error {
 	if text := bytes.TrimLeft(d.Data, " \t\r\n"); len(text) > 0 && text[0] != '{' && text[0] != '[' {
 		respelled, err := jsonOfYAML(d)
 		if err != nil {
@@ -82,20 +88,25 @@ func readPods(d *evidence.Doc, o *evidence.Out) error {
 	}
 	for _, v := range all {
 		if v.get("items").kind() != '[' {
-			if kind := v.get("kind").text(); kind == "Pod" || kind == "" { // a file may hold other objects too
-				readPod(d, o, v)
-			}
+			readClusterObject(d, o, v, kind) // a file may hold other objects too
 			continue
 		}
 		for item := range v.get("items").elements() {
-			if kind := item.get("kind").text(); kind == "Pod" || kind == "" {
-				readPod(d, o, item)
-			}
+			readClusterObject(d, o, item, kind)
 		}
 	}
 	// An empty list is understood.
 	o.Seen("")
 	return err
+}
+
+func readClusterObject(d *evidence.Doc, o *evidence.Out, v value, kind string) {
+	switch cmp.Or(v.get("kind").text(), kind) {
+	case "Pod":
+		readPod(d, o, v)
+	case "Node":
+		readNode(d, o, v)
+	}
 }
 
 // pod is what its containers share.
