@@ -91,3 +91,6 @@ func sentence(line string) bool {
 // proseWords are words of sentences that nobody calls a package.
 var proseWords = wordSet("a an the to and or for in of on with without if is are was were will can cannot only has have had not it its this that these " +
 	"you your we from before after again instead then when because failed succeeded finished completed returned exited did does do may must should would could")
+
+// longestProse is the length of the longest of them.
+const longestProse = len("succeeded")

@@ -57,10 +57,31 @@ func beginsRecipe(text []byte) bool {
 	switch n := len(base); {
 	case n == 0 || n > longestProgram:
 		return false
+	case n == 1 && base[0] == '[' && !closes(text):
+		return false
 	case n > 1 && recipePairs[base[0]][base[1]/8]>>(base[1]%8)&1 == 0:
 		return false
 	}
 	return begins(string(base))
+}
+
+// closes reports whether a line that begins with "[" is a test of a shell, and no
+// progress of cmake, ctest or googletest:
+//
+//	[ -d venv ] || python3 -m venv venv
+//	[ 50%] Building CXX object src/flow.cpp.o
+//	[       OK ] digest_test.queue_region (939 ms)
+func closes(text []byte) bool {
+	for {
+		i := bytes.Index(text, []byte(" ]"))
+		if i < 0 {
+			return false
+		}
+		text = bytes.TrimLeft(text[i+2:], " ")
+		if len(text) == 0 || text[0] == ';' || text[0] == '&' || text[0] == '|' {
+			return true
+		}
+	}
 }
 
 // longestProgram is longer than the names that begins knows.

@@ -47,3 +47,25 @@ func TestHears(t *testing.T) {
 		t.Errorf("only %d recipes in %d lines", known, len(lines))
 	}
 }
+
+// TestProgressIsNoRecipe: what cmake says of its progress begins like a test of
+// a shell.
+func TestProgressIsNoRecipe(t *testing.T) {
+	for line, want := range map[string]bool{
+		"[ 50%] Building CXX object src/billing/CMakeFiles/flow.dir/writer.cpp.o": false,
+		"[       OK ] digest_test.queue_region_handles_runner (939 ms)":           false,
+		"[ -d venv ]; make venv":                                              true,
+		"[100%] Linking CXX executable api":                                   false,
+		"[ -d venv ] || python3 -m venv venv":                                 true,
+		"/usr/bin/c++ -DNDEBUG -I/srv/include -o flow.o -c /srv/src/flow.cpp": true,
+	} {
+		if got := isRecipe(line); got != want {
+			t.Errorf("%q is a recipe: %t", line, got)
+		}
+	}
+	for w := range proseWords {
+		if len(w) > longestProse {
+			t.Errorf("longestProse is too short for %q", w)
+		}
+	}
+}

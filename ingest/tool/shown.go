@@ -76,7 +76,9 @@ func (e *echo) ranLine(line []byte, o *evidence.Out) evidence.Result {
 		return evidence.Done
 	case e.runs.recipes && isRecipe(text):
 		ran("make", o)
-		e.command(strings.TrimLeft(text, "@-+"), o, 0)
+		if !compiles(text) {
+			e.command(strings.TrimLeft(text, "@-+"), o, 0)
+		}
 		return evidence.Done
 	}
 	if at := strings.Index(text, "$ "); at > 0 && at < 120 && strings.Count(text[:at], " ") == 1 && ran(npmScript, o) {
@@ -110,14 +112,25 @@ func isRecipe(text string) bool {
 		return false
 	}
 	name, args := unwrap(words)
+	if words[0] == "[" && !closes([]byte(text)) {
+		return false
+	}
 	for _, w := range args {
-		if proseWords[strings.ToLower(w)] && w != "for" && w != "do" && w != "in" && w != "then" && w != "if" {
+		if len(w) <= longestProse && proseWords[strings.ToLower(w)] && w != "for" && w != "do" && w != "in" && w != "then" && w != "if" {
 			return false
 		}
 	}
 	script := isScript(words[0]) || strings.Contains(words[0], "/bin/")
 	return script || isPython(name) || isPip(name) || asking[name] != nil || shells[name] || recipes[name] || recipePrograms[name]
 }
+
+// compiles reports whether a recipe calls a compiler and nothing else: a build
+// shows thousands of them.
+func compiles(text string) bool {
+	return compilers[programName(firstWord(text))] && !strings.ContainsAny(text, ";|&$`<>()")
+}
+
+var compilers = wordSet("gcc g++ cc c++ clang clang++ ld ar rustc javac")
 
 // recipePrograms are called in recipes, and their names begin no sentence.
 var recipePrograms = wordSet("ruff pytest py.test mypy flake8 black isort pylint pyright bandit coverage sphinx-build mkdocs pre-commit eslint prettier tsc jest vitest " +
