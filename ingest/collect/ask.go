@@ -149,17 +149,20 @@ func (s *Session) Has(url string, want Want) (bool, error) {
 	return ok && err == nil && s.stands(&old, want), err
 }
 
-// Obtained reports whether something is kept that goes by an address, whatever
-// its version.
-func (s *Session) Obtained(url string) (bool, error) {
+// Obtained returns what is kept that goes by an address, whatever its version;
+// nil for nothing.
+func (s *Session) Obtained(url string) (*timeline.Inquiry, error) {
 	if s.db == nil {
-		return false, nil
+		return nil, nil //nolint:nilnil // a dry run keeps nothing
 	}
 	old, ok, err := s.db.Asked(url)
 	if err != nil || !ok || old.Reply != timeline.Obtained {
-		return false, err
+		return nil, err
 	}
-	return s.db.Kept(old.SHA256)
+	if kept, err := s.db.Kept(old.SHA256); err != nil || !kept {
+		return nil, err
+	}
+	return &old, nil
 }
 
 // Hashes lists the hashes of what was obtained of some kinds, by whatever
@@ -186,7 +189,7 @@ func (s *Session) Hashes(kinds ...string) (hashes []string, err error) {
 // Gone records that what goes by an address is there no more, as a list shows
 // that was obtained: nothing is asked for. What was obtained before stays.
 func (s *Session) Gone(url string, want Want) error {
-	if had, err := s.Obtained(url); had || err != nil {
+	if had, err := s.Obtained(url); had != nil || err != nil {
 		return err
 	}
 	_, err := s.settle(context.Background(), url, want, func(row *timeline.Inquiry, want Want) (*Answer, error) {

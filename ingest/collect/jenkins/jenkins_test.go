@@ -31,13 +31,14 @@ type world struct {
 	t    *testing.T
 	b    *services.Jenkins
 	db   *timeline.DB
+	from time.Time // of the window
 	now  time.Time
 	said []string
 }
 
 func newWorld(t *testing.T, b *services.Jenkins) *world {
 	t.Helper()
-	w := &world{t: t, b: b, now: end.Add(time.Hour)}
+	w := &world{t: t, b: b, from: begin, now: end.Add(time.Hour)}
 	b.Token = token
 	b.Start()
 	t.Cleanup(b.Close)
@@ -62,7 +63,7 @@ func (w *world) session(with string, opt Options) *collect.Session {
 		w.t.Fatal(err)
 	}
 	o.Target, o.Command, o.Program = opt.Target(w.b.API.URL+"/jenkins"), "pulltrail collect jenkins", "test"
-	o.Window = timeline.Span{From: begin.UnixNano(), To: end.UnixNano()}
+	o.Window = timeline.Span{From: w.from.UnixNano(), To: end.UnixNano()}
 	o.Parallel = 1
 	o.Say = func(text string) { w.said = append(w.said, text) }
 	o.Now = func() time.Time { return w.now }
@@ -288,8 +289,8 @@ func TestDeleted(t *testing.T) {
 	b.Root.Items = append(b.Root.Items, gone)
 	stats, _, err := w.collect(token, "team/api", "gone")
 	got := w.reasons()
-	// Two that had been collected; 1 to 39, of which 39 is old, but who is to tell.
-	if err != nil || stats.Gaps != 39+2 || got["team/api/39"] != "expired" || got["team/api/1"] != "expired" || got["gone/2"] != "expired" || len(got) != 39+2 {
+	// Two had been collected, and those before the older one began before it did.
+	if err != nil || stats.Gaps != 2 || got["gone/1"] != "expired" || got["gone/2"] != "expired" || len(got) != 2 {
 		t.Errorf("%v, %+v, %v", err, stats, got)
 	}
 	if got["team/api/42"] != "" || got["team/api/40"] != "" || !strings.Contains(w.dump(), "team/api/42 pkg:pypi/litellm@1.107.0") {
@@ -300,6 +301,29 @@ func TestDeleted(t *testing.T) {
 	ledger, _ := w.db.Ledger()
 	if text := fmt.Sprint(ledger); err != nil || !strings.Contains(text, "builds 1 to 299 of team/api are not in the list: they were deleted") {
 		t.Errorf("%v, %+v: %s", err, stats, text)
+	}
+}
+
+// TestRotated has a job that keeps few builds: what was had before they were
+// deleted tells how old those are that came before.
+func TestRotated(t *testing.T) {
+	job := &services.JenkinsItem{Name: "busy"}
+	w := newWorld(t, &services.Jenkins{Root: services.JenkinsItem{Items: []*services.JenkinsItem{job}}})
+	for k := range int64(500) {
+		job.Builds = append([]*services.JenkinsBuild{ran(k+1, begin.Add(time.Duration(k-400)*time.Hour))}, job.Builds...)
+	}
+	job.Next = 501
+	w.from = begin.Add(-30 * time.Hour)
+	if stats, _, err := w.collect(token); err != nil || stats.Gaps != 0 {
+		t.Fatalf("%v, %+v", err, stats)
+	}
+	w.from, job.Builds = begin, job.Builds[:99] // the first is of the window's second hour
+	if stats, _, err := w.collect(token); err != nil || stats.Gaps != 0 {
+		t.Errorf("%v, %+v", err, stats)
+	}
+	other := newWorld(t, w.b)
+	if stats, _, err := other.collect(token); err != nil || stats.Gaps != 101 || other.reasons()["busy/401"] != "expired" {
+		t.Errorf("%v, %+v: want 100 builds by name, and one gap of the rest", err, stats)
 	}
 }
 
