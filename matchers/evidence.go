@@ -18,6 +18,7 @@ type record struct {
 	coverage  []timeline.CoverageRow
 	expected  []timeline.ExpectedRow
 	refused   []timeline.Inquiry    // requests of collectors that are not of one subject alone
+	begun     []string              // commands that read evidence and did not end
 	open      []timeline.Collection // that go on, or were interrupted
 	sources   []timeline.SourceRow
 	inventory []timeline.InventoryRow
@@ -203,6 +204,10 @@ func (r *record) ledger(db *timeline.DB) error {
 			r.open = append(r.open, c)
 		}
 	}
+	if err != nil {
+		return err
+	}
+	r.begun, err = db.Begun()
 	return err
 }
 

@@ -46,6 +46,12 @@ func (c *covers) ledger(add func(Gap)) {
 			Fix: "run the same command again: it goes on where it stopped: " + o.Command,
 		})
 	}
+	for _, command := range c.m.r.begun {
+		add(Gap{
+			Source: command, Reason: "interrupted", Detail: "a command that reads evidence was interrupted, or still reads",
+			Fix: "run the same command again: what was read is not read twice",
+		})
+	}
 }
 
 func missingText(x *timeline.ExpectedRow) string {

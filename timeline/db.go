@@ -42,6 +42,7 @@ type DB struct {
 	lock   *os.File
 	writes *sql.DB
 	w      *writer
+	ended  string // a command that came to its end, see Ended
 
 	lookups lookups
 }
@@ -239,6 +240,9 @@ func (db *DB) Close() error {
 		if pool != nil {
 			errs = append(errs, pool.Close())
 		}
+	}
+	if db.ended != "" && errors.Join(errs...) == nil {
+		errs = append(errs, db.forget(db.ended))
 	}
 	if db.lock != nil {
 		errs = append(errs, db.lock.Close())

@@ -83,6 +83,9 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 	if err != nil {
 		return err
 	}
+	if err := db.Starts(opt.Command); err != nil {
+		return errors.Join(err, db.Close())
+	}
 	p := a.newProgress()
 	if p != nil {
 		opt.Progress = p.show
@@ -96,6 +99,9 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 		more, refused, err = a.fetched(c.Context(), db, stores, opt)
 		p.clear()
 		res.Files = append(res.Files, more.Files...)
+	}
+	if c.Context().Err() == nil { // a failure is told; who was interrupted may never see that much is missing
+		db.Ended(opt.Command)
 	}
 	// What was read is said when it is written for good.
 	if err := errors.Join(err, db.Close()); err != nil {
