@@ -19,10 +19,10 @@ var Apt = evidence.Format{
 	Cannot: "what apt-get -qq >/dev/null did; the repository of a package that came from apt's cache",
 	Doc:    "https://manpages.debian.org/bookworm/apt/apt-get.8.en.html",
 	Sample: "apt 2.6 run for this project",
-	Starts: []string{
+	Starts: aptStarts(
 		"Get:", "Unpacking ", "Setting up ", "Removing ", "Selecting previously ", "Preparing to unpack ", "Reading package lists", "Building dependency tree",
 		"Reading state information", "The following ", "E: ",
-	},
+	),
 	Tool: func() evidence.Parser { return &apt{} },
 }
 
@@ -41,7 +41,11 @@ func (a *apt) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if l.Echo {
 		return evidence.Miss
 	}
-	text := string(bytes.TrimSpace(l.Text))
+	text, foreign := aptEnglish(string(bytes.TrimSpace(l.Text)))
+	if foreign && !a.listens {
+		o.Listen()
+		a.listens = true
+	}
 	word, rest, _ := strings.Cut(text, " ")
 	switch {
 	case strings.HasPrefix(word, "Get:"):

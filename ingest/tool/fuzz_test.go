@@ -82,3 +82,5 @@ func FuzzWget(f *testing.F)         { fuzz(f, Wget) }
 func FuzzCurl(f *testing.F)         { fuzz(f, Curl) }
 func FuzzPyPIServer(f *testing.F)   { fuzz(f, PyPIServer) }
 func FuzzBandersnatch(f *testing.F) { fuzz(f, Bandersnatch) }
+func FuzzPipenv(f *testing.F)       { fuzz(f, Pipenv) }
+func FuzzDNF5(f *testing.F)         { fuzz(f, DNF5) }
