@@ -86,6 +86,8 @@ func (j *Job) Log() string {
 	line("Current runner version: '2.332.0'")
 	line("Runner name: 'GitHub Actions 7'")
 	line("Complete job name: " + j.Name)
+	line("##[group]Run true")
+	line("##[endgroup]")
 	for _, text := range j.Lines {
 		line(text)
 	}
