@@ -133,7 +133,7 @@ func (w *world) secrets() (store int) {
 // trace is what a job printed.
 func trace(at time.Time, line string) string {
 	var b strings.Builder
-	for i, text := range []string{"Running with gitlab-runner 18.5.0 (bda84871)", line, "Job succeeded"} {
+	for i, text := range []string{"Running with gitlab-runner 18.5.0 (bda84871)", "$ true", line, "Job succeeded"} {
 		fmt.Fprintf(&b, "%s 00O %s\n", at.Add(time.Duration(i)*time.Second).Format("2006-01-02T15:04:05.000000Z"), text)
 	}
 	return b.String()
