@@ -11,6 +11,7 @@ import (
 
 	"pulltrail/ingest/evidence"
 	"pulltrail/ingest/frame"
+	"pulltrail/timeline"
 )
 
 // noise are lines of a job's log that no tool wants.
@@ -50,6 +51,45 @@ func TestPassing(t *testing.T) {
 	}
 	if found < 1000 {
 		t.Errorf("only %d findings in all samples", found)
+	}
+}
+
+// TestNoiseIsPassed holds a job's log that is mostly noise to be passed over,
+// also behind commands whose output tools listen to: reading each line costs ten
+// times as much.
+func TestNoiseIsPassed(t *testing.T) {
+	machine := evidence.NewMachine(Formats)
+	const block = noise + `tests/window/test_alert.py::test_litellm_router_codec SKIPPED (needs replay)               [ 83%]
+==================== 184 passed, 358 skipped, 2 warnings in 1683.31s =====================
+  File "/home/runner/work/catalog/catalog/src/limit/event_ingest.py", line 216, in budget_cluster
+[ 92%] Building CXX object src/billing/CMakeFiles/flow.dir/writer_worker.cpp.o
+[       OK ] digest_test.queue_region_handles_runner (939 ms)
+/home/runner/work/catalog/catalog/src/notify/health_policy.cpp: In member function 'void catalog::pass()':
+-- Looking for merge_tool.h - found
+INFO     invoice.layer:query.py:496 driver selected deployment feature for model dispatch-1526 after 613 ms
+DEBUG    payment.window:quota.py:1501 request_id=a5c467f04cac status=200 latency_ms=799 cache=miss tokens=471
+ok  	github.com/acme/catalog/internal/route	0.412s	coverage: 81.2% of statements
+go: finding module for package github.com/acme/edge
+warning  Unexpected any. Specify a different type  @typescript-eslint/no-explicit-any
+asset tenant.0f176a5e4834.js 1022 KiB [emitted] [immutable] [minimized] (name: vault) 1 related asset
+dist/assets/quota-32dce299941b.css                   377.21 kB │ gzip:  1413.05 kB
+PASS src/billing/cache_worker.test.tsx (1978.021 s)
+`
+	for _, command := range []string{"make test", "npm run lint", "./scripts/build.sh", "pip install litellm"} {
+		head := stamped("Current runner version: '2.331.0'\nComplete job name: build\n##[group]Run " + command + "\n" + command + "\nshell: /usr/bin/bash -e {0}\n##[endgroup]\n" +
+			"Collecting litellm==1.106.2\nbuilding\n")
+		r := machine.NewReading("in", timeline.Subject{}, timeline.Subject{}, evidence.Times{}, func(*timeline.Batch) error { return nil })
+		r.Claimed(frame.GitHub.Name, newHead("in", []byte(head)))
+		no := int64(0)
+		for text := range strings.SplitSeq(strings.TrimSuffix(head, "\n"), "\n") {
+			no++
+			r.Line(&evidence.Line{Text: []byte(text), No: no, Flat: true})
+		}
+		lines := stamped(block)
+		if n, size := r.Pass([]byte(lines)); size < int64(len(lines)) {
+			first, _, _ := strings.Cut(lines[size:], "\n")
+			t.Errorf("behind %q, of %d lines %d are passed over, and then: %s", command, strings.Count(lines, "\n"), n, first)
+		}
 	}
 }
 

@@ -26,8 +26,7 @@ var Asciinema = evidence.Format{
 		_, ok := castHeader(line)
 		return ok
 	},
-	First: "[",
-	New:   func() evidence.Peeler { return &asciinema{} },
+	New: func() evidence.Peeler { return &asciinema{} },
 }
 
 type asciinema struct {

@@ -20,6 +20,7 @@ var SGLangLog = evidence.Format{
 	Doc:    "https://docs.sglang.io/advanced_features/server_arguments.html",
 	Sample: "written by hand after lines in public reports",
 	First:  "[",
+	Looks:  func(text []byte) bool { return len(text) > 9 && (text[5] == '-' || text[3] == ':') },
 	Common: true,
 	Cuts:   true,
 	Texts:  true,

@@ -19,7 +19,6 @@ var JournalVerbose = evidence.Format{
 	Doc:    "https://www.freedesktop.org/software/systemd/man/latest/journalctl.html",
 	Sample: "systemd 252 run for this project",
 	Claim:  claimJournalVerbose,
-	First:  "MTWFS ",
 	New: func() evidence.Peeler {
 		return &journalVerbose{journalExport: journalExport{journal: journal{images: map[string]bool{}}}}
 	},

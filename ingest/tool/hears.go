@@ -21,7 +21,7 @@ func (e *echo) Hears(text []byte) bool {
 			}
 		}
 	}
-	if e.runs.recipes && beginsRecipe(text) {
+	if e.runs.recipes && beginsRecipe(text) && !(e.runs.made && compiles(text)) {
 		return true
 	}
 	i := bytes.IndexByte(text[:min(len(text), maxPrompt)], '$')

@@ -12,6 +12,7 @@ type shown struct {
 	waits   bool // one of them has no answer yet
 	recipes bool // make runs in this step: lines of recipes are commands
 	headed  bool // the line before was the head of a script of npm's
+	made    bool // and each make has its answer
 }
 
 // await has the lines that follow looked at.
@@ -19,7 +20,7 @@ func (e *echo) await(a *ask, o *evidence.Out) {
 	if a.quiet {
 		return
 	}
-	e.runs.waits = true
+	e.runs.waits, e.runs.made = true, false
 	e.runs.recipes = e.runs.recipes || a.tool == "make"
 	o.Listen()
 }
@@ -76,7 +77,8 @@ func (e *echo) ranLine(line []byte, o *evidence.Out) evidence.Result {
 		return evidence.Done
 	case e.runs.recipes && isRecipe(text):
 		ran("make", o)
-		if !compiles(text) {
+		e.runs.made = !o.Awaited("make")
+		if !compiles(line) {
 			e.command(strings.TrimLeft(text, "@-+"), o, 0)
 		}
 		return evidence.Done
@@ -126,8 +128,10 @@ func isRecipe(text string) bool {
 
 // compiles reports whether a recipe calls a compiler and nothing else: a build
 // shows thousands of them.
-func compiles(text string) bool {
-	return compilers[programName(firstWord(text))] && !strings.ContainsAny(text, ";|&$`<>()")
+func compiles(text []byte) bool {
+	name, _, _ := bytes.Cut(text, []byte(" "))
+	name = name[bytes.LastIndexByte(name, '/')+1:]
+	return compilers[string(name)] && !bytes.ContainsAny(text, ";|&$`<>()")
 }
 
 var compilers = wordSet("gcc g++ cc c++ clang clang++ ld ar rustc javac")
