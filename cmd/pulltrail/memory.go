@@ -6,23 +6,30 @@ import (
 	"runtime/metrics"
 )
 
-// Bytes of memory in use up to which the garbage collector runs seldom. What
-// ingest holds is small, and does not grow with the evidence; what an answer
-// holds grows with the subjects, of which 100,000 are few.
-const (
-	ingestMemory = 192 << 20
-	answerMemory = 248 << 20
+// memory says how seldom the garbage collector runs.
+type memory struct {
+	limit   int64 // bytes in use up to which it does
+	percent int   // by which the heap grows until it runs
+	block   int   // bytes that are taken for part of the heap from the start
+}
+
+// What ingest holds is small, and does not grow with the evidence: more room
+// costs more than it saves, for memory that is new has to be cleared by the
+// system. What an answer holds grows with the subjects, of which 100,000 are few.
+var (
+	ingestMemory = memory{192 << 20, 100, 12 << 20}
+	answerMemory = memory{248 << 20, 400, 24 << 20}
 )
 
-// spareMemory has the garbage collector run seldom while less memory than limit,
-// in bytes, is in use. The heap may grow to a multiple of what lives in it; a
-// block that is never touched, and so is no memory, makes that multiple worth
-// something from the start. The returned function puts things back.
-func spareMemory(limit int64) (back func()) {
-	percent, before := debug.SetGCPercent(400), debug.SetMemoryLimit(-1)
-	limit = min(before, limit)
+// spareMemory has the garbage collector run seldom while little memory is in
+// use. The heap may grow to a multiple of what lives in it; a block that is never
+// touched, and so is no memory, makes that multiple worth something from the
+// start. The returned function puts things back.
+func spareMemory(m memory) (back func()) {
+	percent, before := debug.SetGCPercent(m.percent), debug.SetMemoryLimit(-1)
+	limit := min(before, m.limit)
 	debug.SetMemoryLimit(limit)
-	block := make([]byte, 24<<20)
+	block := make([]byte, m.block)
 	done := make(chan struct{})
 	watch(limit, before, done)
 	return func() {
