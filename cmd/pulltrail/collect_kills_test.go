@@ -84,7 +84,7 @@ func victims(t *testing.T, n int) map[string]*victim {
 	v := &victim{}
 	gl := &services.GitLab{Group: "acme", Token: servicesToken, Before: v.before, Projects: []*services.GitLabProject{{ID: 7, Path: "acme/api", Variables: []map[string]any{}}}}
 	for k := range n {
-		trace := fmt.Sprintf("%[1]s 00O Running with gitlab-runner 18.5.0 (bda84871)\n%[1]s 00O made %[2]d\n%[1]s 00O Job succeeded\n", at(k).Format("2006-01-02T15:04:05.000000Z"), k)
+		trace := fmt.Sprintf("%[1]s 00O Running with gitlab-runner 18.5.0 (bda84871)\n%[1]s 00O $ echo made %[2]d\n%[1]s 00O Job succeeded\n", at(k).Format("2006-01-02T15:04:05.000000Z"), k)
 		gl.Projects[0].Jobs = append(gl.Projects[0].Jobs, &services.GitLabJob{ID: int64(900 - k), Created: at(k), Started: at(k), Finished: at(k + 60), Stored: k%2 == 0, Trace: trace})
 	}
 	gl.Start()

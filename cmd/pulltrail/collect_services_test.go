@@ -27,7 +27,7 @@ func startGitLab(ts *testscript.TestScript, neg bool, args []string) {
 			return at.Add(time.Duration(s) * time.Second).Format("2006-01-02T15:04:05.000000Z")
 		}
 		return &services.GitLabJob{ID: id, Created: at, Started: at, Finished: at.Add(time.Minute), Gone: gone, Stored: gone == 0, Trace: fmt.Sprintf(
-			"%s 00O Running with gitlab-runner 18.5.0 (bda84871)\n%s 00O %s\n%s 00O Job succeeded\n", stamp(0), stamp(1), line, stamp(2))}
+			"%s 00O Running with gitlab-runner 18.5.0 (bda84871)\n%s 00O $ echo built\n%s 00O %s\n%s 00O Job succeeded\n", stamp(0), stamp(1), stamp(2), line, stamp(3))}
 	}
 	g := &services.GitLab{Group: "acme", Token: servicesToken, Projects: []*services.GitLabProject{{
 		ID: 7, Path: "acme/api", Jobs: []*services.GitLabJob{job(93, 0, "Successfully installed litellm-1.107.0"), job(92, http.StatusGone, "")},
