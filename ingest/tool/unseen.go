@@ -335,5 +335,6 @@ func isPowerShell(name string) bool { return name == "pwsh" || name == "powershe
 // is encoded: any beginning of the word will do.
 func encodedFlag(flag string) bool {
 	name := strings.ToLower(strings.TrimLeft(flag, "-/"))
-	return len(flag) > len(name) && len(name) > 0 && (strings.HasPrefix("encodedcommand", name) || name == "ec") && name != "e" || name == "e" && flag[0] == '-'
+	const whole = "encodedcommand"
+	return len(flag) > len(name) && len(name) > 0 && (name == whole[:min(len(name), len(whole))] || name == "ec") && (name != "e" || flag[0] == '-')
 }
