@@ -193,7 +193,7 @@ func (s *spreader) add(c cause, a *arrival) {
 	if ok && old.since <= a.since {
 		return
 	}
-	if !ok && !a.circular() {
+	if !ok && (s.reach[a.at] == nil || !a.circular()) { // what nothing reached before is no reason of anything
 		s.order = append(s.order, k) // its own reason is no evidence
 	}
 	s.arrived[k] = a

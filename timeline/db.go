@@ -162,7 +162,10 @@ func open(dir, mode string) (*sql.DB, error) {
 	// A path may hold any character that a URI reads as its own.
 	path := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.Join(dir, "timeline.db"))
 	dsn := "file:" + path + "?mode=" + mode + "&_busy_timeout=10000&_foreign_keys=off"
-	if mode == "rwc" {
+	switch mode {
+	case "ro": // following an exposure asks the same few statements thousands of times
+		dsn += "&_stmt_cache_size=32"
+	case "rwc":
 		dsn += "&_journal_mode=WAL&_synchronous=NORMAL&_txlock=immediate&_cache_size=-32000&_mutex=no"
 	}
 	db, err := sql.Open("sqlite3", dsn)

@@ -128,18 +128,18 @@ func (db *DB) Links(relations ...Relation) ([]LinkRow, error) {
 // Pairs yields the ends of the links of a relation at least one end of which is
 // among those named; links that say the same may come more than once.
 func (db *DB) Pairs(relation Relation, ends []string, yield func(from, to string)) error {
-	const query = "SELECT l.a,l.b FROM link l JOIN source s ON s.id=l.source AND s.complete=1 WHERE l.relation=? AND "
+	const query = "SELECT l.a,l.b FROM link l JOIN source s ON s.id=l.source AND s.complete=1 WHERE l.relation=?1 AND "
 	for part := range slices.Chunk(ends, chunk) {
 		args := make([]any, 0, len(part)+1)
 		args = append(args, string(relation))
-		for _, e := range part {
+		var list strings.Builder
+		for i, e := range part {
 			args = append(args, e)
+			fmt.Fprintf(&list, ",?%d", i+2)
 		}
-		list := " IN (?" + strings.Repeat(",?", len(part)-1) + ")"
-		for _, end := range []string{"l.a", "l.b"} {
-			if err := db.each(func(row rawRow) { yield(row.text(0), row.text(1)) }, query+end+list, args...); err != nil {
-				return fmt.Errorf("read links: %w", err)
-			}
+		in := " IN (" + list.String()[1:] + ")"
+		if err := db.each(func(row rawRow) { yield(row.text(0), row.text(1)) }, query+"l.a"+in+" UNION ALL "+query+"l.b"+in, args...); err != nil {
+			return fmt.Errorf("read links: %w", err)
 		}
 	}
 	return nil
