@@ -61,7 +61,7 @@ func readCondaList(d *evidence.Doc, o *evidence.Out) error {
 		w := strings.Fields(text)
 		switch {
 		case strings.Contains(text, "://") && len(w) == 1:
-			name, version, _, ok := condaArchive(text)
+			name, version, ok := condaArchive(text)
 			if !ok {
 				o.Skip("no file of a conda package")
 				continue
@@ -98,22 +98,22 @@ func condaPresent(o *evidence.Out, name, version, channel string) {
 
 // condaArchive reads the name of a file: numpy-1.26.4-py311h64a7726_0.conda, with
 // folders before it and a checksum behind it.
-func condaArchive(path string) (name, version, build string, ok bool) {
+func condaArchive(path string) (name, version string, ok bool) {
 	path, _, _ = strings.Cut(path, "#")
 	file := path[strings.LastIndexByte(path, '/')+1:]
 	stem, conda := strings.CutSuffix(file, ".conda")
 	if !conda {
 		if stem, conda = strings.CutSuffix(file, ".tar.bz2"); !conda {
-			return "", "", "", false
+			return "", "", false
 		}
 	}
 	w := strings.Split(stem, "-")
 	if len(w) < 3 {
-		return "", "", "", false
+		return "", "", false
 	}
 	n := len(w)
-	name, version, build = strings.Join(w[:n-2], "-"), w[n-2], w[n-1]
-	return name, version, build, name != "" && version != "" && version[0] >= '0' && version[0] <= '9' && strings.Contains(build, "_")
+	name, version = strings.Join(w[:n-2], "-"), w[n-2]
+	return name, version, name != "" && version != "" && version[0] >= '0' && version[0] <= '9' && strings.Contains(w[n-1], "_")
 }
 
 // pypiBuild is the channel that the build "pypi_0" stands for.

@@ -99,7 +99,7 @@ func (l *fileLister) under(name string) (string, bool) {
 // isMode knows "-rw-r--r--" and "drwxr-xr-x.".
 func isMode(word string) bool {
 	word = strings.TrimRight(word, ".+@")
-	return len(word) == 10 && strings.Contains("-dlbcps", word[:1]) && strings.Trim(word[1:], "rwxsStT-") == ""
+	return len(word) == 10 && strings.IndexByte("-dlbcps", word[0]) >= 0 && strings.Trim(word[1:], "rwxsStT-") == ""
 }
 
 func readFileList(d *evidence.Doc, o *evidence.Out) error {

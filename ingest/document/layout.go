@@ -71,10 +71,10 @@ func laidElement(upTo, name string) (laid, bool) {
 		n, v, ok := evidence.SplitDist(strings.TrimSuffix(strings.TrimSuffix(name, "spec"), ".gem"))
 		return laid{upTo, timeline.PURL("gem", "", n, v)}, ok
 	case strings.HasSuffix(name, ".conda"), strings.HasSuffix(dir, "pkgs/") && strings.HasSuffix(name, ".tar.bz2"):
-		n, v, _, ok := condaArchive(name)
+		n, v, ok := condaArchive(name)
 		return laid{upTo, timeline.PURL("conda", "", n, v)}, ok
 	case strings.HasSuffix(dir, "conda-meta/") && strings.HasSuffix(name, ".json"):
-		n, v, _, ok := condaArchive(strings.TrimSuffix(name, ".json") + ".conda")
+		n, v, ok := condaArchive(strings.TrimSuffix(name, ".json") + ".conda")
 		return laid{upTo, timeline.PURL("conda", "", n, v)}, ok
 	case strings.Contains(name, "@v") && strings.Contains(dir, "pkg/mod/"):
 		_, module, _ := strings.Cut(upTo, "pkg/mod/")

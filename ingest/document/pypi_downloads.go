@@ -20,8 +20,11 @@ var PyPIDownloads = evidence.Format{
 	Doc:    "https://docs.pypi.org/api/bigquery/",
 	Sample: "written by hand after the schema",
 	Fields: [][]string{
-		{"timestamp", "project", "file"}, {"timestamp", "project", "file_filename"}, {"timestamp", "project", "file_version"},
-		{"timestamp", "project", "country_code", "version"}, {"date", "project", "country_code", "version"},
+		{"timestamp", "project", "file"},
+		{"timestamp", "project", "file_filename"},
+		{"timestamp", "project", "file_version"},
+		{"timestamp", "project", "country_code", "version"},
+		{"date", "project", "country_code", "version"},
 	},
 	Tool: func() evidence.Parser { return pypiDownloads{} },
 }

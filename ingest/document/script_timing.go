@@ -38,7 +38,7 @@ var ScriptTiming = evidence.Format{
 //	H 0.000000 START_TIME 2026-10-21 12:04:51+00:00
 func isTiming(line string) bool {
 	w := strings.Fields(line)
-	if len(w) > 2 && len(w[0]) == 1 && strings.Contains("HOIS", w[0]) {
+	if len(w) > 2 && len(w[0]) == 1 && strings.IndexByte("HOIS", w[0][0]) >= 0 {
 		return isDelay(w[1]) && (w[0] == "H" || w[0] == "S" || strings.Trim(w[2], "0123456789") == "")
 	}
 	return len(w) == 2 && isDelay(w[0]) && strings.Trim(w[1], "0123456789") == ""
