@@ -278,6 +278,10 @@ func (q *Questionnaire) cell(layer, question string) string {
 			text += " (" + strings.TrimSpace(r.State+" "+r.Date) + ")"
 		case r.State == draft:
 			text = "draft below"
+		case r.Question == asksConfirm:
+			if n := strings.Count(text, "("+notConfirmed+")") + strings.Count(text, "("+stale+")"); n > 0 { // named one by one in its row
+				text = fmt.Sprintf("%d below that nobody confirmed, or not of late", n)
+			}
 		}
 		out = append(out, text)
 	}
