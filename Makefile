@@ -31,7 +31,7 @@ demo: all ## the whole job on built-in evidence, offline
 
 test: need ## vet, and every test with the race detector
 	$(GO) vet -tags "postgres dockerregistry" $(PACKAGES)
-	$(GO) test -race -tags "$(SERVERS)" -timeout 10m $(PACKAGES)
+	$(GO) test -race -tags "$(SERVERS)" -timeout 20m $(PACKAGES)
 	@[ -n "$(findstring postgres,$(SERVERS))" ] || echo "make: the tests that start a PostgreSQL of their own were left out: install postgresql (Debian: apt-get install postgresql); .ci/run does"
 	@[ -n "$(findstring dockerregistry,$(SERVERS))" ] || echo "make: the test that starts an image registry of its own was left out: install docker-registry (Debian: apt-get install docker-registry); .ci/run does"
 

@@ -121,8 +121,8 @@ func npmSilent(f flags) bool {
 
 func (a *ask) npm(names []string) {
 	for _, w := range names {
-		if _, real, ok := strings.Cut(w, "@npm:"); ok { // an alias: foo@npm:axios@1.14.1
-			w = real
+		if _, behind, ok := strings.Cut(w, "@npm:"); ok { // an alias: foo@npm:axios@1.14.1
+			w = behind
 		}
 		local := strings.HasPrefix(w, ".") || strings.HasPrefix(w, "/") || strings.Contains(w, ":") || strings.HasSuffix(w, ".tgz") ||
 			strings.Contains(w, "/") && !strings.HasPrefix(w, "@")
