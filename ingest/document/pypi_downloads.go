@@ -10,14 +10,14 @@ import (
 
 // PyPIDownloads is rows of the index's public download statistics, as BigQuery
 // and ClickHouse export them.
-// https://docs.pypi.org/api/bigquery/
+// https://packaging.python.org/en/latest/guides/analyzing-pypi-package-downloads/
 var PyPIDownloads = evidence.Format{
 	Name:   "pypi-downloads",
 	Shape:  evidence.ToolShape,
 	Title:  "PyPI download statistics (BigQuery, ClickHouse)",
 	Proves: "which file was downloaded, when, by which kind of installer",
 	Cannot: "who did it: the rows name a country and a program, no address; rows that only count",
-	Doc:    "https://docs.pypi.org/api/bigquery/",
+	Doc:    "https://packaging.python.org/en/latest/guides/analyzing-pypi-package-downloads/",
 	Sample: "written by hand after the schema",
 	Fields: [][]string{
 		{"timestamp", "project", "file"},
