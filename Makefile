@@ -29,9 +29,11 @@ all: need
 demo: all ## the whole job on built-in evidence, offline
 	bin/pulltrail demo
 
+# Each program that a test starts would sleep for a second at its end, in case
+# another thread still finds a race.
 test: need ## vet, and every test with the race detector
 	$(GO) vet -tags "postgres dockerregistry" $(PACKAGES)
-	$(GO) test -race -tags "$(SERVERS)" -timeout 20m $(PACKAGES)
+	GORACE=atexit_sleep_ms=20 $(GO) test -race -tags "$(SERVERS)" -timeout 20m $(PACKAGES)
 	@[ -n "$(findstring postgres,$(SERVERS))" ] || echo "make: the tests that start a PostgreSQL of their own were left out: install postgresql (Debian: apt-get install postgresql); .ci/run does"
 	@[ -n "$(findstring dockerregistry,$(SERVERS))" ] || echo "make: the test that starts an image registry of its own was left out: install docker-registry (Debian: apt-get install docker-registry); .ci/run does"
 
