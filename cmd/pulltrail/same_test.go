@@ -35,7 +35,7 @@ func TestSameBytes(t *testing.T) {
 	if long() {
 		runs = 100
 	}
-	t.Parallel() // from here on other processes do the work
+	t.Parallel()                           // from here on other processes do the work
 	r := rand.New(rand.NewPCG(1939, 2026)) //nolint:gosec // no secret
 	first := everything(t, home, file, nil)
 	if len(first) < 24 {
