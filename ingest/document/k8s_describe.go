@@ -36,11 +36,14 @@ type describedPod struct {
 	part    string // Containers, Init Containers, Events …
 	group   string // of a container: State, Last State, Environment …
 	who     timeline.Subject
+	created timeline.Span
 	image   string
+	asked   int // offset of the line with the image
 	imageID string
 	started timeline.Span
 	off     int // of the line that tells most
-	seen    bool
+	ran     bool
+	before  bool // it was started before
 }
 
 // readDescribe reads the fields of pods, and of the containers below them:
@@ -89,9 +92,8 @@ func (p *describedPod) line(text string, off int) {
 	case indent == 4:
 		p.group = key
 		p.field(key, val, off)
-	case indent >= 6 && p.group == "State" && key == "Started":
-		p.started = describedTime(val)
-		p.off = off
+	case indent >= 6 && key == "Started" && (p.group == "State" || p.group == "Last State" && !p.ran):
+		p.started, p.ran, p.off = describedTime(val), true, off
 	case indent >= 6 && p.group == "Environment" && p.who.ID != "":
 		p.variable(key, val, off)
 	}
@@ -100,22 +102,24 @@ func (p *describedPod) line(text string, off int) {
 func (p *describedPod) top(key, val string) {
 	switch p.part = key; key {
 	case "Name":
-		p.pod, p.name, p.node = val, "default/"+val, ""
+		p.pod, p.name, p.node, p.created = val, "default/"+val, "", timeline.Span{}
 	case "Namespace":
 		p.name = val + "/" + p.pod
 	case "Node":
 		p.node, _, _ = strings.Cut(val, "/")
+	case "Start Time":
+		p.created = describedTime(val)
 	}
 }
 
 func (p *describedPod) field(key, val string, off int) {
 	switch key {
 	case "Image":
-		p.image, p.off = val, off
+		p.image, p.asked = val, off
 	case "Image ID":
 		p.imageID, p.off = val, off
-	case "State":
-		p.seen = val == "Running" || val == "Terminated"
+	case "Last State":
+		p.before = val == "Terminated"
 	}
 }
 
@@ -142,29 +146,28 @@ func describedTime(text string) timeline.Span {
 	return timeline.Span{From: at.UnixNano(), To: at.Add(time.Second - 1).UnixNano(), Clock: timeline.Exact, Written: text}
 }
 
-// container records the container that was read.
+// container records the container that was read, as those of the API are.
 func (p *describedPod) container() {
 	if p.who.ID != "" && p.image != "" {
-		onLine(p.d, p.o, p.off)
+		onLine(p.d, p.o, p.asked)
 		if p.node != "" && p.node != "<none>" {
 			p.o.Link(timeline.On, p.who.String(), "host:"+p.node)
 		}
-		e := timeline.Event{Action: timeline.Require, Items: []timeline.Item{{Artifact: timeline.NormalizeImage(p.image), Ref: p.image}}}
-		if p.imageID != "" {
-			item := timeline.Item{Artifact: timeline.NormalizeImage(p.image)}
-			_, id, is := strings.Cut(p.imageID, "://")
-			if !is {
-				id = p.imageID
+		about(p.o, p.who, func() {
+			op := p.o.NewOp("kubernetes", "")
+			askedSince(p.o, op, p.image, p.created)
+			item, ok := runningImage(p.imageID, p.image)
+			if ok {
+				onLine(p.d, p.o, p.off)
+				e := timeline.Event{Action: timeline.Present, Op: op.Number, Items: []timeline.Item{item}}
+				if p.ran {
+					e.Action, e.Span = timeline.Run, p.started
+				}
+				op.Answer()
+				p.o.Event(e)
 			}
-			if digest := timeline.SHA256(id[strings.LastIndexByte(id, '@')+1:]); digest != "" {
-				item.Digests = []timeline.Digest{{Value: digest}}
-			}
-			e = timeline.Event{Action: timeline.Present, Items: []timeline.Item{item}}
-			if p.seen {
-				e.Action, e.Span = timeline.Run, p.started
-			}
-		}
-		about(p.o, p.who, func() { p.o.Event(e) })
+			p.o.Close(op, answered(ok, p.before))
+		})
 	}
-	p.who, p.image, p.imageID, p.group, p.started, p.seen = timeline.Subject{}, "", "", "", timeline.Span{}, false
+	p.who, p.image, p.imageID, p.group, p.started, p.ran, p.before = timeline.Subject{}, "", "", "", timeline.Span{}, false, false
 }

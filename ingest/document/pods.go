@@ -171,11 +171,7 @@ func (p pod) container(d *evidence.Doc, o *evidence.Out, spec, status value) {
 	about(o, who, func() {
 		op := o.NewOp("kubernetes", "")
 		p.ask(d, o, spec.get("image"), op)
-		end := timeline.OpOpen
-		if p.answer(d, o, who, status, op) && !status.get("lastState").has("terminated") {
-			end = timeline.OpDone // else an earlier start may have got another image by the same tag
-		}
-		o.Close(op, end)
+		o.Close(op, answered(p.answer(d, o, who, status, op), status.get("lastState").has("terminated")))
 		at(d, o, spec.get("args"))
 		started := evidence.ISOStamp([]byte(status.get("state", "running", "startedAt").text()), &o.Times)
 		o.EngineCommand(append(spec.get("command").texts(), spec.get("args").texts()...), started)
@@ -186,22 +182,35 @@ func (p pod) container(d *evidence.Doc, o *evidence.Out, spec, status value) {
 
 // ask records the image of the spec, asked for since the pod was made.
 func (p pod) ask(d *evidence.Doc, o *evidence.Out, image value, op *evidence.Op) {
-	name := timeline.NormalizeImage(image.text())
+	at(d, o, image)
+	askedSince(o, op, image.text(), p.created)
+}
+
+// askedSince records that an image was asked for at some time since a pod was made.
+func askedSince(o *evidence.Out, op *evidence.Op, image string, created timeline.Span) {
+	name := timeline.NormalizeImage(image)
 	if name == "" {
 		return
 	}
-	at(d, o, image)
-	span := p.created
-	if span.Clock == timeline.Exact {
-		span.To, span.Clock = timeline.Forever, timeline.Section
+	if created.Clock == timeline.Exact {
+		created.To, created.Clock = timeline.Forever, timeline.Section
 	}
-	o.Event(timeline.Event{Action: timeline.Require, Op: op.Number, Span: span, Items: []timeline.Item{{Artifact: name, Ref: image.text()}}})
+	o.Event(timeline.Event{Action: timeline.Require, Op: op.Number, Span: created, Items: []timeline.Item{{Artifact: name, Ref: image}}})
+}
+
+// answered tells how the ask of a container ends: an earlier start may have got
+// another image by the same tag.
+func answered(got, restarted bool) timeline.OpState {
+	if got && !restarted {
+		return timeline.OpDone
+	}
+	return timeline.OpOpen
 }
 
 // answer records what the status proves: run at the last start, present when
 // the container waits for another one. It reports whether there is a status.
 func (p pod) answer(d *evidence.Doc, o *evidence.Out, who timeline.Subject, status value, op *evidence.Op) bool {
-	item, ok := statusImage(status)
+	item, ok := runningImage(status.get("imageID").text(), status.get("image").text())
 	if !ok {
 		return false
 	}
@@ -233,21 +242,19 @@ func joinNonEmpty(a, b string) string {
 	return a + "/" + b
 }
 
-// statusImage says which image a container has. The digest counts; the name is
+// runningImage says which image a container has. The digest counts; the name is
 // one of those that the node knows it by.
 //
 //	"imageID": "docker-pullable://registry.acme.example/gw@sha256:65e4…"   Docker: a repository digest
 //	"imageID": "docker://sha256:577149231a20…"                            Docker: an image ID
 //	"imageID": "ghcr.io/acme/gw@sha256:8f45…", "sha256:9a9f…", "9a9f…"     containerd, CRI-O
-func statusImage(status value) (item timeline.Item, ok bool) {
-	text := status.get("imageID").text()
+func runningImage(text, name string) (item timeline.Item, ok bool) {
 	if text == "" {
 		return item, false
 	}
 	if _, rest, ok := strings.Cut(text, "://"); ok {
 		text = rest
 	}
-	name := status.get("image").text()
 	if strings.HasPrefix(name, "sha256:") {
 		name = ""
 	}
