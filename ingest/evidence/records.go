@@ -1,5 +1,7 @@
 package evidence
 
+import "slices"
+
 // Records are lines that are JSON objects. A tool that reads them lists in
 // Format.Fields the names that its records have, and in Format.Lists those of
 // the arrays that hold them in an envelope; its parser gets one whole object as
@@ -82,6 +84,20 @@ func (t *recordTable) namesOf(object []byte) (has names, whole bool) {
 		}
 	}
 	return has, f.Whole()
+}
+
+// may reports whether an object may be a record of a tool, or hold some.
+func (t *recordTable) may(object []byte) bool {
+	has, whole := t.namesOf(object)
+	if !whole || has == (names{}) {
+		return false
+	}
+	for i := range t.sets {
+		if has.holds(&t.sets[i].need) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(t.lists, func(l recordList) bool { return has.has(l.name) })
 }
 
 // fits reports whether an object with these fields may be a record of the tool.

@@ -94,13 +94,11 @@ func hears(heard []Hearer, text []byte) bool {
 	return false
 }
 
-// wanted reports whether a frame or tool may know a line of s by its beginning.
+// wanted reports whether a frame or tool may know a line of s by its beginning,
+// or an object by the names of its fields.
 func (m *Machine) wanted(text []byte, s *Stream) bool {
 	if len(text) == 0 {
 		return false
-	}
-	if text[0] == '{' {
-		return true
 	}
 	probes := m.first[text[0]]
 	for i := range probes {
@@ -112,16 +110,13 @@ func (m *Machine) wanted(text []byte, s *Stream) bool {
 	if len(text) < 2 {
 		return false
 	}
-	if text[0] == '{' {
-		return true
-	}
 	words := m.known(text)
 	for i := range words {
 		if words[i].fits(text, s) {
 			return true
 		}
 	}
-	return false
+	return text[0] == '{' && m.records.may(text)
 }
 
 // known returns the words of tools that start with the first two bytes of a

@@ -1,6 +1,9 @@
 package tool
 
-import "bytes"
+import (
+	"bytes"
+	"maps"
+)
 
 // Hears tells the lines that may show what a script ran, or that a list waits
 // for, from the output of anything: see ranLine.
@@ -34,35 +37,43 @@ const maxPrompt = 121
 // beginsRecipe reports whether the first word of a line may be one that
 // isRecipe knows. It is quick: most lines are none.
 func beginsRecipe(text []byte) bool {
-	name, n := 0, 0 // where the name behind the path begins, where the word ends
-	for ; n < len(text) && text[n] != ' '; n++ {
-		if !oddInWord[text[n]] {
-			continue
-		}
-		switch c := text[n]; {
-		case c == '/', c == '\\':
-			name = n + 1
-		case c != '=' || n > 0 && (letter(text[0]) || text[0] == '_'):
-			return true // an assignment, or what may be a blank
-		}
+	n := 0
+	for n < len(text) && inName[text[n]] {
+		n++
+	}
+	switch {
+	case n < len(text) && text[n] != ' ':
+		return beginsOdd(text, n)
+	case n == 1 && text[0] == '[':
+		return closes(text)
+	}
+	return begins(text[:n])
+}
+
+// beginsOdd is beginsRecipe for a first word that is more than a name, which
+// shows at n.
+func beginsOdd(text []byte, n int) bool {
+	for n < len(text) && !endsWord[text[n]] {
+		n++
+	}
+	if n < len(text) && text[n] != ' ' {
+		return true // by what may be a blank
 	}
 	if n == 0 {
 		return false
 	}
 	word := text[:n]
-	if word[0] == '$' || name > 0 && bytes.Contains(word, []byte("/bin/")) || endsScript(word[name:], name > 0) && isScript(string(word)) {
+	name := n // where the name behind the path begins
+	for name > 0 && word[name-1] != '/' && word[name-1] != '\\' {
+		name--
+	}
+	switch {
+	case word[0] == '$', (letter(word[0]) || word[0] == '_') && bytes.IndexByte(word, '=') >= 0, // an assignment
+		name > 0 && bytes.Contains(word, []byte("/bin/")),
+		endsScript(word, name) && isScript(string(word)):
 		return true
 	}
-	base := bytes.TrimSuffix(word[name:], []byte(".exe"))
-	switch n := len(base); {
-	case n == 0 || n > longestProgram:
-		return false
-	case n == 1 && base[0] == '[' && !closes(text):
-		return false
-	case n > 1 && recipePairs[base[0]][base[1]/8]>>(base[1]%8)&1 == 0:
-		return false
-	}
-	return begins(string(base))
+	return begins(bytes.TrimSuffix(word[name:], []byte(".exe")))
 }
 
 // closes reports whether a line that begins with "[" is a test of a shell, and no
@@ -84,61 +95,79 @@ func closes(text []byte) bool {
 	}
 }
 
-// longestProgram is longer than the names that begins knows.
-const longestProgram = 24
-
-// oddInWord are the characters that make a word more than a name: those of a
-// path or an assignment, and what might be a blank.
-var oddInWord = func() (table [256]bool) {
+// inName are the characters that are nothing but a part of a name.
+var inName = func() (table [256]bool) {
 	for c := range table {
-		table[c] = c < ' ' || c >= 0x7f
+		table[c] = c > ' ' && c < 0x7f
 	}
-	table['/'], table['\\'], table['='] = true, true, true
+	for _, c := range []byte(`/\=.$`) {
+		table[c] = false
+	}
 	return table
 }()
 
-// endsScript reports whether a file may be one that isScript knows by its
-// ending, in a folder also without one.
-func endsScript(base []byte, folder bool) bool {
+// endsWord are the characters that end a first word or might be a blank.
+var endsWord = func() (table [256]bool) {
+	for c := range table {
+		table[c] = c <= ' ' || c >= 0x7f
+	}
+	return table
+}()
+
+// endsScript reports whether a file, whose name begins at name, may be one that
+// isScript knows: by its ending, in a folder of the project also without one.
+func endsScript(word []byte, name int) bool {
+	base := word[name:]
 	dot := bytes.LastIndexByte(base, '.')
 	if dot < 0 {
-		return folder
+		return name > 0 && word[0] != '/'
 	}
 	switch string(base[dot:]) {
 	case ".sh", ".bash", ".zsh", ".ksh", ".ps1", ".bat", ".cmd":
 		return true
 	case ".py":
-		return folder
+		return name > 0
 	}
 	return false
 }
 
 // begins reports whether a program that recipes call goes by the name, or one
 // that calls others.
-func begins(name string) bool {
-	_, wraps := wrappers[name]
-	return wraps || isPython(name) || isPip(name) || asking[name] != nil || shells[name] || recipes[name] || recipePrograms[name]
+func begins(name []byte) bool {
+	n := len(name)
+	if n == 0 || n > longestProgram || n > 1 && recipePairs[name[0]][name[1]/8]>>(name[1]%8)&1 == 0 {
+		return false
+	}
+	return recipeNames[string(name)] || name[0] == 'p' && (isPython(string(name)) || isPip(string(name)))
 }
+
+// longestProgram is longer than the names that begins knows.
+const longestProgram = 24
+
+// recipeNames are the names of those programs, but for versions of python and
+// pip.
+var recipeNames = func() map[string]bool {
+	names := wordSet("python pip py pypy3")
+	for name := range wrappers {
+		names[name] = true
+	}
+	for name := range asking {
+		names[name] = true
+	}
+	for _, set := range []map[string]bool{shells, recipes, recipePrograms} {
+		maps.Copy(names, set)
+	}
+	return names
+}()
 
 // recipePairs are the first two characters of those names, as bits.
 var recipePairs = func() (table [256][32]byte) {
-	add := func(name string) {
+	for name := range recipeNames {
 		if len(name) > longestProgram {
 			panic("tool: a name is longer than longestProgram: " + name)
 		}
 		if len(name) > 1 {
 			table[name[0]][name[1]/8] |= 1 << (name[1] % 8)
-		}
-	}
-	for name := range wrappers {
-		add(name)
-	}
-	for name := range asking {
-		add(name)
-	}
-	for _, set := range []map[string]bool{shells, recipes, recipePrograms, wordSet("python pip py pypy3")} {
-		for name := range set {
-			add(name)
 		}
 	}
 	return table

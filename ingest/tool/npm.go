@@ -25,7 +25,19 @@ var NPM = evidence.Format{
 		"silly placeDep ", "silly ADD ", "silly CHANGE ", "silly audit ", "http fetch ", "http cache ", "info run ", "info lifecycle ", "info linkStuff ",
 		"info using npm@", "info it worked", "info ok", "verbose argv ", "verbose exit ", "warn deprecated ", "warn exec ", "error code ",
 	},
-	Tool: func() evidence.Parser { return &npm{} },
+	Looks: looksNPM,
+	Tool:  func() evidence.Parser { return &npm{} },
+}
+
+// looksNPM tells rows of a tree from what else begins with a bar.
+//
+//	| +-- litellm-proxy-client@1.2.0
+func looksNPM(text []byte) bool {
+	if text[0] != '|' {
+		return true
+	}
+	row := bytes.TrimLeft(text, "| ")
+	return len(row) > 0 && (row[0] == '+' || row[0] == '`')
 }
 
 // maxNPMNames bounds what is remembered of one invocation.

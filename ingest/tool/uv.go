@@ -36,7 +36,8 @@ func looksUV(text []byte) bool {
 	case 'D':
 		word, rest, _ := bytes.Cut(text, []byte(" "))
 		if len(word) > 5 { // Downloading litellm (8.1MiB)
-			return bytes.Contains(rest, []byte(" ("))
+			_, size, _ := bytes.Cut(rest, []byte(" "))
+			return len(size) > 0 && size[0] == '('
 		}
 		for i := range uvDebug {
 			if w := uvDebug[i].start; len(rest) > len(w) && string(rest[:len(w)]) == w {
