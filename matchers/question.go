@@ -145,11 +145,13 @@ func base(channel string) string {
 	return word
 }
 
-// packageKey is how a package is looked up. A distribution's package stands
-// for any distribution, so deb and rpm go by the last element of the name.
+// packageKey is how a package is looked up. A distribution's package stands for
+// any distribution, so those of their package managers go by the last element of
+// the name.
 func packageKey(p timeline.Parts) string {
 	name := p.Name
-	if p.Type == "deb" || p.Type == "rpm" {
+	switch p.Type {
+	case "deb", "rpm", "apk", "alpm":
 		name = path.Base(name)
 	}
 	return p.Type + "/" + name

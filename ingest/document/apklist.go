@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"pulltrail/ingest/evidence"
-	"pulltrail/timeline"
+	"pulltrail/ingest/pkglist"
 )
 
 // APKList is what apk list --installed and apk info -v print.
@@ -21,35 +21,4 @@ var APKList = evidence.Format{
 	Read:   apkRows.read,
 }
 
-var apkRows = rowList{none: func(line string) bool { return strings.HasPrefix(line, "WARNING: ") }, row: apkRow}
-
-// apkRow reads one row:
-//
-//	busybox-1.36.1-r29 x86_64 {busybox} (GPL-2.0-only) [installed]
-//	musl-1.2.5-r0
-//	musl-1.2.5-r0 - the musl c library (libc) implementation
-func apkRow(line string, _ *evidence.Times) (e timeline.Event, ok bool) {
-	first, rest, more := strings.Cut(line, " ")
-	name, release, cut := strings.Cut(first, "-r")
-	for cut && strings.Trim(release, "0123456789") != "" { // "-r" of a name
-		var next string
-		next, release, cut = strings.Cut(release, "-r")
-		name += "-r" + next
-	}
-	i := strings.LastIndexByte(name, '-')
-	if !cut || release == "" || i <= 0 || i+1 == len(name) || name[i+1] < '0' || name[i+1] > '9' || strings.ContainsAny(name, "/:=|") {
-		return e, false
-	}
-	arch := ""
-	if more && !strings.HasPrefix(rest, "- ") {
-		w := strings.Fields(rest)
-		if len(w) < 3 || !strings.HasPrefix(w[1], "{") {
-			return e, false
-		}
-		if !strings.Contains(rest, "[installed") {
-			return e, true // it could be had
-		}
-		arch = w[0]
-	}
-	return inPlace(withArch(timeline.PURL("apk", "", name[:i], name[i+1:]+"-r"+release), arch)), true
-}
+var apkRows = rowList{none: func(line string) bool { return strings.HasPrefix(line, "WARNING: ") }, row: pkglist.APK}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/ingest/pkglist"
 	"pulltrail/timeline"
 )
 
@@ -48,52 +49,41 @@ func readCondaList(d *evidence.Doc, o *evidence.Out) error {
 		for _, v := range all {
 			version := v.get("version")
 			at(d, o, version)
-			condaPresent(o, v.get("name").text(), version.text(), v.get("channel").text())
+			items, ok := pkglist.CondaPackage(v.get("name").text(), version.text(), v.get("channel").text())
+			condaPresent(o, items, ok)
 		}
 		return err
 	}
 	for _, line := range logicalLines(d) {
-		text := line.text
-		if text == "" || text[0] == '#' || text == "@EXPLICIT" || strings.HasPrefix(text, "List of packages in environment: ") || strings.HasPrefix(text, "Name ") || strings.Trim(text, "─- ") == "" {
+		if line.text == "" || line.text == "@EXPLICIT" || pkglist.IsCondaHead(line.text) {
 			continue
 		}
 		onLine(d, o, line.off)
-		w := strings.Fields(text)
-		switch {
-		case strings.Contains(text, "://") && len(w) == 1:
-			name, version, ok := condaArchive(text)
-			if !ok {
-				o.Skip("no file of a conda package")
-				continue
-			}
-			condaPresent(o, name, version, "")
-		case len(w) == 1:
-			p := strings.Split(text, "=")
-			if len(p) != 3 {
-				o.Skip("no row of name, version and build")
-				continue
-			}
-			condaPresent(o, p[0], p[1], pypiBuild(p[2]))
-		case len(w) >= 3:
-			condaPresent(o, w[0], w[1], w[len(w)-1])
-		default:
-			o.Skip("no row of name, version and build")
-		}
+		items, ok := condaRow(line.text)
+		condaPresent(o, items, ok)
 	}
 	return nil
 }
 
-// condaPresent records a package; those of the channel "pypi" came by pip.
-func condaPresent(o *evidence.Out, name, version, channel string) {
-	if !evidence.IsDistName(strings.TrimLeft(name, "_")) || version == "" || strings.ContainsAny(version, "<>*|, ") {
+// condaRow reads a row of any of the three.
+func condaRow(text string) (items []timeline.Item, ok bool) {
+	switch {
+	case len(strings.Fields(text)) > 1:
+		return pkglist.Conda(text)
+	case strings.Contains(text, "://"):
+		name, version, ok := condaArchive(text)
+		return []timeline.Item{evidence.CondaItem(name, version)}, ok
+	}
+	return pkglist.CondaSpec(text)
+}
+
+// condaPresent records a package.
+func condaPresent(o *evidence.Out, items []timeline.Item, ok bool) {
+	if !ok {
 		o.Skip("no name and version of a conda package")
 		return
 	}
-	kind := "conda"
-	if channel == "pypi" {
-		kind = "pypi"
-	}
-	o.Emit(timeline.Present, nil, timeline.Item{Artifact: timeline.PURL(kind, "", name, version)})
+	o.Emit(timeline.Present, nil, items...)
 }
 
 // condaArchive reads the name of a file: numpy-1.26.4-py311h64a7726_0.conda, with
@@ -107,19 +97,6 @@ func condaArchive(path string) (name, version string, ok bool) {
 			return "", "", false
 		}
 	}
-	w := strings.Split(stem, "-")
-	if len(w) < 3 {
-		return "", "", false
-	}
-	n := len(w)
-	name, version = strings.Join(w[:n-2], "-"), w[n-2]
-	return name, version, name != "" && version != "" && version[0] >= '0' && version[0] <= '9' && strings.Contains(w[n-1], "_")
-}
-
-// pypiBuild is the channel that the build "pypi_0" stands for.
-func pypiBuild(build string) string {
-	if strings.HasPrefix(build, "pypi_") {
-		return "pypi"
-	}
-	return ""
+	name, version, ok = evidence.SplitCondaBuild(stem)
+	return name, version, ok && strings.Contains(stem[len(name)+len(version)+1:], "_")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/ingest/pkglist"
 	"pulltrail/timeline"
 )
 
@@ -28,45 +29,16 @@ func claimDpkgList(h *evidence.Head) bool {
 }
 
 // dpkgNote knows the head of dpkg -l and what apt says of itself.
-//
-//	Desired=Unknown/Install/Remove/Purge/Hold
-//	||/ Name                 Version              Architecture Description
-//	Listing...
 func dpkgNote(line string) bool {
-	return strings.HasPrefix(line, "Desired=") || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "+++-") || strings.HasPrefix(line, "Listing...") ||
-		strings.HasPrefix(line, "WARNING: apt does not have a stable CLI interface")
+	return pkglist.IsDpkgHead(line) || strings.HasPrefix(line, "Listing...") || strings.HasPrefix(line, "WARNING: apt does not have a stable CLI interface")
 }
 
-// dpkgRow reads one row:
-//
-//	ii  libc6:amd64    2.36-9+deb12u9 amd64        GNU C Library: Shared libraries
-//	adduser/stable,now 3.134 all [installed,automatic]
-//	libc6:amd64	2.36-9+deb12u9
-func dpkgRow(line string, _ *evidence.Times) (e timeline.Event, ok bool) {
-	name, version, arch := "", "", ""
-	w := strings.Fields(line)
-	switch {
-	case len(w) >= 4 && (len(w[0]) == 2 || len(w[0]) == 3) && strings.Trim(w[0][:1], "uihrp") == "" && strings.Trim(w[0][1:2], "ncHUFWti") == "":
-		name, version, arch = w[1], w[2], w[3]
-		if c := w[0][1]; c == 'n' || c == 'c' {
-			return e, true // removed
+// dpkgRow reads a row of any of the three.
+func dpkgRow(line string) (items []timeline.Item, ok bool) {
+	for _, read := range []func(string) ([]timeline.Item, bool){pkglist.Dpkg, pkglist.Apt, pkglist.DpkgQuery} {
+		if items, ok = read(line); ok {
+			return items, true
 		}
-	case len(w) >= 4 && strings.Contains(w[0], "/") && strings.Contains(line, "[installed"):
-		name, _, _ = strings.Cut(w[0], "/")
-		version, arch = w[1], w[2]
-	case (len(w) == 3 || len(w) > 3 && strings.HasPrefix(w[3], "[")) && strings.Contains(w[0], "/"):
-		return e, true // it could be had
-	case len(w) == 2 && strings.Count(line, "\t") == 1:
-		name, version = w[0], w[1]
-	default:
-		return e, false
 	}
-	name, nameArch, _ := strings.Cut(name, ":")
-	if nameArch != "" {
-		arch = nameArch
-	}
-	if !evidence.IsDistName(strings.TrimRight(name, "+")) || strings.ToLower(name) != name || !evidence.IsDebVersion(version) {
-		return e, false
-	}
-	return inPlace(withArch(timeline.PURL("deb", "", name, version), arch)), true
+	return nil, false
 }

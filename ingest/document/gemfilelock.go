@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/ingest/pkglist"
 	"pulltrail/timeline"
 )
 
@@ -45,12 +46,12 @@ func readGemfileLock(d *evidence.Doc, o *evidence.Out) error {
 			section = line
 		case section == "GEM" && strings.HasPrefix(line, "    ") && len(line) > 4 && line[4] != ' ':
 			onLine(d, o, off)
-			name, versions := gemRow(strings.TrimSpace(platformApart(line)))
-			if versions == nil {
+			gem, ok := pkglist.Gem(strings.TrimSpace(platformApart(line)))
+			if !ok {
 				o.Skip("no row of a gem and its version")
 				break
 			}
-			o.Emit(timeline.Require, nil, timeline.Item{Artifact: timeline.PURL("gem", "", name, versions[0])})
+			o.Emit(timeline.Require, nil, gem...)
 		}
 		off = end + 1
 	}

@@ -1,11 +1,10 @@
 package document
 
 import (
-	"regexp"
 	"strings"
 
 	"pulltrail/ingest/evidence"
-	"pulltrail/timeline"
+	"pulltrail/ingest/pkglist"
 )
 
 // PacmanList is what pacman -Q prints.
@@ -22,16 +21,4 @@ var PacmanList = evidence.Format{
 	Read:   pacmanRows.read,
 }
 
-var pacmanRows = rowList{none: func(line string) bool { return strings.HasPrefix(line, "warning: ") }, row: pacmanRow}
-
-// pacmanVersion has the release of the package behind a hyphen: 1:8.7.1-1.
-var pacmanVersion = regexp.MustCompile(`^(?:\d+:)?[0-9A-Za-z.+_~]*\d[0-9A-Za-z.+_~]*-\d+(?:\.\d+)?$`)
-
-// pacmanRow reads "curl 8.7.1-1".
-func pacmanRow(line string, _ *evidence.Times) (e timeline.Event, ok bool) {
-	name, version, ok := strings.Cut(line, " ")
-	if !ok || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789@._+-") != "" || !pacmanVersion.MatchString(version) {
-		return e, false
-	}
-	return inPlace(timeline.PURL("alpm", "", name, version)), true
-}
+var pacmanRows = rowList{none: func(line string) bool { return strings.HasPrefix(line, "warning: ") }, row: pkglist.Pacman}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/ingest/pkglist"
 	"pulltrail/timeline"
 )
 
@@ -86,12 +87,7 @@ func claimPipList(h *evidence.Head) bool {
 		return bytes.HasPrefix(bytes.TrimSpace(h.Bytes), []byte("[")) && isPipListRow(v)
 	}
 	lines := afterNotices(&evidence.Doc{Data: h.Bytes})
-	return len(lines) > 1 && isPipListHeader(lines[0].text) && strings.HasPrefix(lines[1].text, "---") && strings.Trim(lines[1].text, "- ") == ""
-}
-
-func isPipListHeader(text string) bool {
-	f := strings.Fields(text)
-	return len(f) > 1 && f[0] == "Package" && f[1] == "Version"
+	return len(lines) > 1 && pkglist.IsPipHead(lines[0].text) && strings.HasPrefix(lines[1].text, "---") && strings.Trim(lines[1].text, "- ") == ""
 }
 
 // pipListKeys are the fields that a row of the JSON can have.
@@ -115,16 +111,16 @@ func readPipList(d *evidence.Doc, o *evidence.Out) error {
 	}
 	lines := afterNotices(d)
 	for _, line := range lines[min(2, len(lines)):] {
-		f := strings.Fields(line.text)
-		if len(f) == 0 || isNotice(line.text) {
+		if line.text == "" || isNotice(line.text) {
 			continue
 		}
 		onLine(d, o, line.off)
-		if len(f) < 2 || !evidence.IsDistName(f[0]) || !evidence.IsVersion(f[1]) {
+		items, ok := pkglist.Pip(line.text)
+		if !ok {
 			o.Skip("no row of name and version")
 			continue
 		}
-		o.Emit(timeline.Present, nil, timeline.Item{Artifact: timeline.PURL("pypi", "", f[0], f[1])})
+		o.Emit(timeline.Present, nil, items...)
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package document
 
 import (
-	"strings"
-
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
 )
@@ -11,9 +9,20 @@ import (
 type rowList struct {
 	// none reports whether a line is a header, a rule or a note.
 	none func(line string) bool
-	// row reads one package; ok is false for what is no row. A package without
-	// an artifact is known to be none that matters (a key, a removed one).
-	row func(line string, o *evidence.Times) (e timeline.Event, ok bool)
+	// row reads one line; a row without items is known to be of no package that
+	// is in place (a key, a removed one).
+	row func(line string) (items []timeline.Item, ok bool)
+	// event reads one line in place of row, where rows can have a time.
+	event func(line string, t *evidence.Times) (e timeline.Event, ok bool)
+}
+
+// line reads one line.
+func (r rowList) line(line string, t *evidence.Times) (e timeline.Event, ok bool) {
+	if r.event != nil {
+		return r.event(line, t)
+	}
+	items, ok := r.row(line)
+	return timeline.Event{Action: timeline.Present, Items: items}, ok
 }
 
 // claims reports whether the head is such a list, with so many packages at least.
@@ -23,7 +32,7 @@ func (r rowList) claims(h *evidence.Head, least int) bool {
 		if line == "" || r.none(line) {
 			return true
 		}
-		e, ok := r.row(line, &evidence.Times{})
+		e, ok := r.line(line, &evidence.Times{})
 		n += len(e.Items)
 		return ok
 	})
@@ -37,7 +46,7 @@ func (r rowList) read(d *evidence.Doc, o *evidence.Out) error {
 			continue
 		}
 		onLine(d, o, line.off)
-		e, ok := r.row(line.text, &o.Times)
+		e, ok := r.line(line.text, &o.Times)
 		if !ok {
 			o.Skip("no row of name and version")
 			continue
@@ -47,17 +56,4 @@ func (r rowList) read(d *evidence.Doc, o *evidence.Out) error {
 		}
 	}
 	return nil
-}
-
-// inPlace is a package that is in place.
-func inPlace(artifact string) timeline.Event {
-	return timeline.Event{Action: timeline.Present, Items: []timeline.Item{{Artifact: artifact}}}
-}
-
-// withArch adds the architecture of a system package.
-func withArch(artifact, arch string) string {
-	if arch == "" || strings.Trim(arch, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
-		return artifact
-	}
-	return artifact + "?arch=" + arch
 }

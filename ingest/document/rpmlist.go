@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/ingest/pkglist"
 	"pulltrail/timeline"
 )
 
@@ -23,7 +24,7 @@ var RPMList = evidence.Format{
 	Read:   rpmRows.read,
 }
 
-var rpmRows = rowList{none: rpmNote, row: rpmRow}
+var rpmRows = rowList{none: rpmNote, event: rpmRow}
 
 // rpmNote knows what dnf says of itself.
 func rpmNote(line string) bool {
@@ -38,22 +39,15 @@ func rpmNote(line string) bool {
 //	gpg-pubkey-8483c65d-5ccc5b19
 func rpmRow(line string, t *evidence.Times) (e timeline.Event, ok bool) {
 	w := strings.Fields(line)
-	if strings.HasPrefix(w[0], "gpg-pubkey-") {
-		return e, strings.Count(w[0], "-") == 3
-	}
+	e.Action = timeline.Present
 	if len(w) == 3 && strings.Count(w[1], "-") == 1 && !strings.Contains(w[0], "/") {
 		name, arch, cut := cutLastDot(w[0])
 		it, named := evidence.RPMItem(name, w[1], arch)
-		return timeline.Event{Action: timeline.Present, Items: []timeline.Item{it}}, cut && named && isRPMArch(arch)
+		e.Items = []timeline.Item{it}
+		return e, cut && named && pkglist.IsRPMArch(arch)
 	}
-	it, named := evidence.NEVRA(w[0])
-	_, arch, _ := cutLastDot(w[0])
-	if !named || !isRPMArch(arch) {
-		return e, false
-	}
-	e = timeline.Event{Action: timeline.Present, Items: []timeline.Item{it}}
-	if len(w) == 1 {
-		return e, true
+	if e.Items, ok = pkglist.RPM(w[0]); len(w) == 1 || len(e.Items) == 0 {
+		return e, ok
 	}
 	e.Action = timeline.Install
 	e.Span, ok = rpmTime(w[1:], t)
@@ -66,15 +60,6 @@ func cutLastDot(text string) (before, after string, ok bool) {
 		return text, "", false
 	}
 	return text[:i], text[i+1:], true
-}
-
-// isRPMArch knows the architectures that packages are built for.
-func isRPMArch(text string) bool {
-	switch text {
-	case "x86_64", "x86_64_v2", "noarch", "aarch64", "i386", "i486", "i586", "i686", "ppc64le", "ppc64", "s390x", "armv7hl", "riscv64", "loongarch64", "(none)":
-		return true
-	}
-	return false
 }
 
 // rpmTime reads the time of --last in English, in any order of its words; one

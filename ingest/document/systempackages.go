@@ -2,7 +2,6 @@ package document
 
 import (
 	"bytes"
-	"net/url"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -124,12 +123,8 @@ func paragraphs(d *evidence.Doc, o *evidence.Out, kind string, field func(p *sys
 	var p systemPackage
 	flush := func() {
 		if p.name != "" && p.version != "" && !p.gone {
-			artifact := timeline.PURL(kind, "", p.name, p.version)
-			if evidence.IsDistName(p.arch) { // amd64, x86_64: a word
-				artifact += "?arch=" + url.QueryEscape(p.arch)
-			}
 			onLine(d, o, p.off)
-			o.Emit(timeline.Present, nil, timeline.Item{Artifact: artifact})
+			o.Emit(timeline.Present, nil, evidence.SystemItem(kind, "", p.name, p.arch, p.version))
 		}
 		p = systemPackage{}
 	}

@@ -47,18 +47,3 @@ func RPMItem(name, evr, arch string) (timeline.Item, bool) {
 	}
 	return it, true
 }
-
-// IsDebVersion reports whether s can be the version of a Debian package, with
-// epoch and revision.
-// https://www.debian.org/doc/debian-policy/ch-controlfields.html#version
-func IsDebVersion(s string) bool {
-	digit := false
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		digit = digit || c >= '0' && c <= '9'
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(".+-:~", c) >= 0) {
-			return false
-		}
-	}
-	return digit
-}

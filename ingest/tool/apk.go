@@ -88,12 +88,12 @@ func (a *apk) row(text string, o *evidence.Out) evidence.Result {
 	if !isAPKVersion(version) || !isAPKVersion(old) {
 		return evidence.Miss
 	}
-	r := apkRow{mark: o.Mark(), item: systemItem("apk", a.distro, name, "", version)}
+	r := apkRow{mark: o.Mark(), item: evidence.SystemItem("apk", a.distro, name, "", version)}
 	switch verb {
 	case "Installing", "Reinstalling":
 	case "Upgrading", "Downgrading", "Replacing":
 		if replaced {
-			r.old = systemItem("apk", a.distro, name, "", old)
+			r.old = evidence.SystemItem("apk", a.distro, name, "", old)
 		}
 	case "Purging":
 		r.gone = true

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"bytes"
-	"net/url"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -109,7 +108,7 @@ func (a *apt) get(rest string, o *evidence.Out) evidence.Result {
 		return evidence.Done
 	}
 	name, arch, version := w[len(w)-3], w[len(w)-2], w[len(w)-1]
-	if !evidence.IsDebVersion(version) || !isDebName(name) {
+	if !evidence.IsDebVersion(version) || !evidence.IsDebName(name) {
 		return evidence.Miss
 	}
 	op := a.begin(o)
@@ -134,29 +133,8 @@ func distribution(address string) string {
 	return ""
 }
 
-// isDebName knows the letters of names.
-// https://www.debian.org/doc/debian-policy/ch-controlfields.html#source
-func isDebName(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || i > 0 && (c == '+' || c == '-' || c == '.')) {
-			return false
-		}
-	}
-	return len(s) > 1
-}
-
 func debItem(distro, name, arch, version string) timeline.Item {
-	return systemItem("deb", distro, name, arch, version)
-}
-
-// systemItem is a package of a distribution, its architecture as a qualifier.
-func systemItem(kind, distro, name, arch, version string) timeline.Item {
-	artifact := timeline.PURL(kind, distro, name, version)
-	if arch != "" {
-		artifact += "?arch=" + url.QueryEscape(arch)
-	}
-	return timeline.Item{Artifact: artifact}
+	return evidence.SystemItem("deb", distro, name, arch, version)
 }
 
 // debRow splits "libbinutils:amd64 (2.31.1-16) ..." and "curl (2.0) over (1.0) ...".
@@ -167,7 +145,7 @@ func debRow(rest string) (name, arch, version, old string, ok bool) {
 	if over, is := strings.CutPrefix(rest, " over ("); is {
 		old, rest, closed = strings.Cut(over, ")")
 	}
-	ok = closed && isDebName(name) && evidence.IsDebVersion(version) && strings.TrimSpace(rest) == "..."
+	ok = closed && evidence.IsDebName(name) && evidence.IsDebVersion(version) && strings.TrimSpace(rest) == "..."
 	return name, arch, version, old, ok
 }
 
@@ -228,7 +206,7 @@ func (a *apt) noted(text string, o *evidence.Out) evidence.Result {
 	if name, rest, ok := strings.Cut(text, " is already the newest version ("); ok {
 		version, _, closed := strings.Cut(rest, ")")
 		name, arch, _ := strings.Cut(name, ":")
-		if !closed || !isDebName(name) || !evidence.IsDebVersion(version) {
+		if !closed || !evidence.IsDebName(name) || !evidence.IsDebVersion(version) {
 			return evidence.Miss
 		}
 		op := a.begin(o)

@@ -159,13 +159,9 @@ func (c *conda) plan(name, version string, o *evidence.Out) {
 		c.planned = map[string]bool{}
 	}
 	c.planned[key] = true
-	it := condaItem(name, version)
+	it := evidence.CondaItem(name, version)
 	c.now = append(c.now, it)
 	o.Emit(timeline.Resolve, c.op, it)
-}
-
-func condaItem(name, version string) timeline.Item {
-	return timeline.Item{Artifact: timeline.PURL("conda", "", name, version)}
 }
 
 // tableRow reads what will be downloaded; a long name leaves no blank:
@@ -175,7 +171,7 @@ func condaItem(name, version string) timeline.Item {
 func (c *conda) tableRow(text string, o *evidence.Out) evidence.Result {
 	id, rest, ok := strings.Cut(text, "|")
 	id = strings.TrimSpace(id)
-	name, version, split := splitConda(id)
+	name, version, split := evidence.SplitConda(id)
 	if !ok || !split || len(strings.Fields(rest)) < 3 {
 		return evidence.Miss
 	}
@@ -184,34 +180,12 @@ func (c *conda) tableRow(text string, o *evidence.Out) evidence.Result {
 	return evidence.Done
 }
 
-// splitConda splits name-version at the last hyphen: a version has none.
-// https://docs.conda.io/projects/conda-build/en/stable/resources/package-spec.html
-func splitConda(text string) (name, version string, ok bool) {
-	i := strings.LastIndexByte(text, '-')
-	if i <= 0 {
-		return "", "", false
-	}
-	return text[:i], text[i+1:], isCondaName(text[:i]) && isCondaVersion(text[i+1:])
-}
-
-func isCondaName(s string) bool {
-	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_-.") == ""
-}
-
-func isCondaVersion(s string) bool {
-	return s != "" && s[0] >= '0' && s[0] <= '9' && s[len(s)-1] != '.' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_.!+") == ""
-}
-
 // condaDist splits [channel::]name-version-build.
 func condaDist(text string) (name, version string, ok bool) {
 	if _, dist, is := strings.Cut(text, "::"); is {
 		text = dist
 	}
-	i := strings.LastIndexByte(text, '-')
-	if i <= 0 {
-		return "", "", false
-	}
-	return splitConda(text[:i])
+	return evidence.SplitCondaBuild(text)
 }
 
 // planRow reads what will change; a name that is too long ends in ~:
@@ -225,7 +199,7 @@ func (c *conda) planRow(text string, o *evidence.Out) evidence.Result {
 	if c.part == condaGone && len(w) == 1 {
 		name, version, ok := condaDist(w[0])
 		if ok {
-			c.gone = append(c.gone, condaItem(name, version))
+			c.gone = append(c.gone, evidence.CondaItem(name, version))
 			return evidence.Done
 		}
 		return evidence.Miss
@@ -246,12 +220,12 @@ func (c *conda) planRow(text string, o *evidence.Out) evidence.Result {
 		return evidence.Miss
 	}
 	if c.part == condaGone {
-		c.gone = append(c.gone, condaItem(name, version))
+		c.gone = append(c.gone, evidence.CondaItem(name, version))
 		return evidence.Done
 	}
 	c.plan(name, version, o)
 	if was, before, ok := c.side(name, old); ok && before != version {
-		c.gone = append(c.gone, condaItem(was, before))
+		c.gone = append(c.gone, evidence.CondaItem(was, before))
 	}
 	return evidence.Done
 }
@@ -268,9 +242,9 @@ func (c *conda) side(row, text string) (name, version string, ok bool) {
 		if !ok {
 			return "", "", false
 		}
-		name, _, _ = splitConda(full)
+		name, _, _ = evidence.SplitConda(full)
 	}
-	return name, version, isCondaName(name) && isCondaVersion(version)
+	return name, version, evidence.IsCondaName(name) && evidence.IsCondaVersion(version)
 }
 
 // whole finds the one package to be downloaded that begins and ends like this.
@@ -316,11 +290,11 @@ func (c *conda) progress(text string, o *evidence.Out) evidence.Result {
 		}
 		full = whole
 	}
-	name, version, ok := splitConda(full)
+	name, version, ok := evidence.SplitConda(full)
 	if !ok {
 		return evidence.Done
 	}
-	it := condaItem(name, version)
+	it := evidence.CondaItem(name, version)
 	o.Emit(timeline.Download, c.op, it)
 	if key := name + "@" + version; !c.planned[key] {
 		if c.planned == nil {
@@ -337,13 +311,13 @@ func (c *conda) progress(text string, o *evidence.Out) evidence.Result {
 //   - numpy   1.26.4  py311h64a7726_0  conda-forge     8MB
 func (c *conda) mambaRow(text string, o *evidence.Out) evidence.Result {
 	w := strings.Fields(text)
-	if len(w) < 4 || w[0] != "+" && w[0] != "-" || !isCondaName(w[1]) || !isCondaVersion(w[2]) {
+	if len(w) < 4 || w[0] != "+" && w[0] != "-" || !evidence.IsCondaName(w[1]) || !evidence.IsCondaVersion(w[2]) {
 		return evidence.Miss
 	}
 	if w[0] == "+" {
 		c.plan(w[1], w[2], o)
 	} else {
-		c.gone = append(c.gone, condaItem(w[1], w[2]))
+		c.gone = append(c.gone, evidence.CondaItem(w[1], w[2]))
 	}
 	return evidence.Done
 }
@@ -357,7 +331,7 @@ func (c *conda) link(text string, o *evidence.Out) evidence.Result {
 	if !ok {
 		return evidence.Miss
 	}
-	it := condaItem(name, version)
+	it := evidence.CondaItem(name, version)
 	drop := func(items []timeline.Item) []timeline.Item {
 		kept := items[:0]
 		for _, x := range items {

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"bytes"
-	"net/url"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -229,16 +228,11 @@ func gemPlatform(text string) bool {
 
 func isDecimal(c byte) bool { return c >= '0' && c <= '9' }
 
-// gemItem is a gem, if name and version can be such.
-// https://guides.rubygems.org/specification-reference/
+// gemItem is a gem of a log, where a version has more than one number: "rails 7"
+// may be anything.
 func gemItem(name, version, platform string) (timeline.Item, bool) {
-	if !evidence.IsDistName(name) || version == "" || !isDecimal(version[0]) || !strings.Contains(version, ".") ||
-		strings.Trim(version, "0123456789.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+	if !strings.Contains(version, ".") {
 		return timeline.Item{}, false
 	}
-	it := timeline.Item{Artifact: timeline.PURL("gem", "", name, version)}
-	if platform != "" {
-		it.Artifact += "?platform=" + url.QueryEscape(platform)
-	}
-	return it, true
+	return evidence.GemItem(name, version, platform)
 }

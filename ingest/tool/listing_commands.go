@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"pulltrail/ingest/pkglist"
 	"pulltrail/timeline"
 )
 
@@ -25,15 +26,15 @@ var (
 	pnpmList    = &listKind{tool: "pnpm", topic: timeline.NPM, action: timeline.Present, row: pnpmRow, within: anyLine}
 	npmJSONList = &listKind{tool: "npm", topic: timeline.NPM, action: timeline.Present, row: npmJSONRow}
 	berryList   = &listKind{tool: "yarn", action: timeline.Require, row: berryRow}
-	gemList     = &listKind{tool: "gem", topic: "gem", action: timeline.Present, row: parenthesesRow}
+	gemList     = &listKind{tool: "gem", topic: "gem", action: timeline.Present, row: gemListRow}
 	goList      = &listKind{tool: "go", action: timeline.Require, row: goModuleRow}
 	cargoTree   = &listKind{tool: "cargo", action: timeline.Require, row: vTreeRow(cargoItems)}
 	dpkgList    = &listKind{tool: "dpkg", topic: "deb", action: timeline.Present, row: dpkgListRow}
 	aptList     = &listKind{tool: "apt", topic: "deb", action: timeline.Present, row: aptListRow}
-	rpmList     = &listKind{tool: "rpm", topic: "rpm", action: timeline.Present, row: rpmListRow}
-	apkList     = &listKind{tool: "apk", topic: "apk", action: timeline.Present, row: apkListRow}
-	pacmanList  = &listKind{tool: "pacman", topic: "alpm", action: timeline.Present, row: pairRow("alpm", "")}
-	brewList    = &listKind{tool: "brew", topic: "brew", action: timeline.Present, row: pairRow("brew", "")}
+	rpmList     = &listKind{tool: "rpm", topic: "rpm", action: timeline.Present, row: alone(pkglist.RPM)}
+	apkList     = &listKind{tool: "apk", topic: "apk", action: timeline.Present, row: alone(pkglist.APK)}
+	pacmanList  = &listKind{tool: "pacman", topic: "alpm", action: timeline.Present, row: alone(pkglist.Pacman)}
+	brewList    = &listKind{tool: "brew", topic: "brew", action: timeline.Present, row: alone(pkglist.Brew)}
 )
 
 func anyLine(string) bool { return true }

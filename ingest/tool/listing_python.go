@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/ingest/pkglist"
 	"pulltrail/timeline"
 )
 
@@ -44,29 +45,16 @@ func underRequirement(row string) bool {
 	return len(text) < len(row) && (strings.HasPrefix(text, "--hash=") || strings.HasPrefix(text, "#"))
 }
 
-// columnRow reads a row of pip list, behind its head:
-// https://pip.pypa.io/en/stable/cli/pip_list/
-//
-//	Package      Version
-//	------------ -----------
-//	litellm      1.107.0
+// columnRow reads pip list. Where a filter took its head away, a row has two
+// words, and a version more than one number.
 func columnRow(l *list, row string) ([]timeline.Item, bool) {
-	words := strings.Fields(row)
-	if len(words) < 2 {
-		return nil, l.begun && strings.Trim(row, "-") == "" && row != ""
-	}
-	if words[0] == "Package" && words[1] == "Version" || l.begun && strings.Trim(row, "- ") == "" {
+	if pkglist.IsPipHead(row) || l.begun && row != "" && strings.Trim(row, "- ") == "" {
 		return nil, true
 	}
-	if version, is := strings.CutPrefix(words[1], "("); is && len(words) == 2 { // pip 9: litellm (1.107.0)
-		words[1] = strings.TrimSuffix(version, ")")
-	} else if !l.begun && len(words) > 2 { // a filter may have taken the head away
+	if !l.begun && (len(strings.Fields(row)) > 2 || !strings.ContainsRune(row, '.')) {
 		return nil, false
 	}
-	if !evidence.IsDistName(words[0]) || !evidence.IsVersion(words[1]) || !strings.ContainsRune(words[1], '.') && !l.begun {
-		return nil, false
-	}
-	return pypiItems(words[0], words[1]), true
+	return pkglist.Pip(row)
 }
 
 // showRow reads pip show: Name, Version and other fields for each package.
@@ -152,53 +140,40 @@ func pipxRow(_ *list, row string) ([]timeline.Item, bool) {
 	return pypiItems(w[1], version), true
 }
 
-// condaRow reads a row of conda list, of mamba's and pixi's: what pip put there
-// says pypi in its last columns.
-// https://docs.conda.io/projects/conda/en/stable/commands/list.html
-//
-//	# Name                    Version                   Build  Channel
-//	litellm                   1.107.0                  pypi_0    pypi
-//	numpy                     1.26.4          py311h64a7726_0  conda-forge
+// condaRow reads conda list, and mamba's and pixi's. Where a filter took the head
+// away, a build is known by the number behind "_".
 func condaRow(l *list, row string) ([]timeline.Item, bool) {
-	w := strings.Fields(strings.TrimPrefix(row, "#"))
-	switch {
-	case len(w) >= 3 && w[0] == "Name" && w[1] == "Version" && w[2] == "Build":
-		return nil, true
-	case !l.begun && !strings.HasPrefix(row, "# packages in environment") && (len(w) < 3 || !strings.Contains(row, "_")):
-		return nil, false // a filter may have taken the head away: builds have a number behind "_"
-	case strings.HasPrefix(row, "#"), strings.Trim(row, " ─-") == "" && row != "":
-		return nil, l.begun || strings.HasPrefix(row, "# packages in environment")
-	case len(w) < 3 || !evidence.IsVersion(w[1]) && !isCondaVersion(w[1]):
-		return nil, false
+	if pkglist.IsCondaHead(row) {
+		return nil, l.begun || strings.Contains(row, "packages in environment") || strings.Contains(row, "Name ")
 	}
-	for _, column := range w[2:] {
-		if column == "pypi" || column == "<pip>" {
-			return pypiItems(w[0], w[1]), evidence.IsDistName(w[0])
-		}
-	}
-	return []timeline.Item{condaItem(w[0], w[1])}, isCondaName(w[0]) && isCondaVersion(w[1])
+	items, ok := pkglist.Conda(row)
+	return items, ok && (l.begun || strings.Contains(row, "_"))
 }
 
-// environmentRow reads a row of conda env export.
+// environmentRow reads a row of conda env export, whose builds can be left out,
+// and of conda list --export.
 // https://docs.conda.io/projects/conda/en/stable/commands/env/export.html
 //
 //   - python=3.12.3=h996f2a0_1
 //   - pip:
 //   - litellm==1.107.0
+//     python=3.12.3=h996f2a0_1
 func environmentRow(l *list, row string) ([]timeline.Item, bool) {
-	text := strings.TrimLeft(row, " ")
-	spec, is := strings.CutPrefix(text, "- ")
+	spec, is := strings.CutPrefix(strings.TrimLeft(row, " "), "- ")
 	if !is {
-		return nil, strings.HasPrefix(row, "name: ") || l.begun && strings.HasSuffix(row, ":") || l.begun && strings.HasPrefix(row, "prefix: ")
+		if items, ok := pkglist.CondaSpec(row); ok {
+			return items, true
+		}
+		return nil, strings.HasPrefix(row, "name: ") || l.begun && (strings.HasSuffix(row, ":") || strings.HasPrefix(row, "prefix: "))
 	}
 	if name, version, ok := strings.Cut(spec, "=="); ok {
 		return pypiItems(name, version), evidence.IsDistName(name) && evidence.IsVersion(version)
 	}
 	w := strings.Split(spec, "=")
-	if len(w) < 2 || !isCondaName(w[0]) || !isCondaVersion(w[1]) {
+	if len(w) < 2 || !evidence.IsCondaName(w[0]) || !evidence.IsCondaVersion(w[1]) {
 		return nil, l.begun
 	}
-	return []timeline.Item{condaItem(w[0], w[1])}, true
+	return []timeline.Item{evidence.CondaItem(w[0], w[1])}, true
 }
 
 // poetryRow reads a row of poetry show, which shows the lock file; (!) marks what

@@ -44,7 +44,7 @@ func TestListings(t *testing.T) {
 		{"dpkg -l", "Desired=Unknown/Install/Remove/Purge/Hold\n| Status=Not/Inst/Conf-files\n||/ Name           Version      Architecture Description\n+++-==============-============-============-=====\nii  xz-utils       5.6.1-1      amd64        XZ\nrc  old            1.0-1        amd64        gone\nii  liblzma5:amd64 5.6.1-1      amd64        XZ", []string{"present 5 pkg:deb/xz-utils@5.6.1-1?arch=amd64", "present 7 pkg:deb/liblzma5@5.6.1-1?arch=amd64"}},
 		{"apt list --installed", "Listing... Done\nxz-utils/stable,now 5.6.1-1 amd64 [installed,automatic]\nx/stable 2.0 amd64 [upgradable from: 1.0]", []string{"present 2 pkg:deb/xz-utils@5.6.1-1?arch=amd64"}},
 		{"rpm -qa", "xz-libs-5.6.1-1.fc40.x86_64\nnot a row", []string{"present 1 pkg:rpm/xz-libs@5.6.1-1.fc40?arch=x86_64"}},
-		{"apk info -v", "xz-libs-5.6.1-r0\nmusl-1.2.5-r0", []string{"present 1 pkg:apk/alpine/xz-libs@5.6.1-r0", "present 2 pkg:apk/alpine/musl@1.2.5-r0"}},
+		{"apk info -v", "xz-libs-5.6.1-r0\nmusl-1.2.5-r0", []string{"present 1 pkg:apk/xz-libs@5.6.1-r0", "present 2 pkg:apk/musl@1.2.5-r0"}},
 		{"pacman -Q", "xz 5.6.1-1", []string{"present 1 pkg:alpm/xz@5.6.1-1"}},
 		{"brew list --versions", "xz 5.6.1 5.4.6", []string{"present 1 pkg:brew/xz@5.6.1"}},
 	} {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/ingest/pkglist"
 	"pulltrail/timeline"
 )
 
@@ -164,26 +165,14 @@ func berryRow(_ *list, row string) ([]timeline.Item, bool) {
 	return npmItems(name, version), true
 }
 
-// parenthesesRow reads a row of gem list.
-// https://guides.rubygems.org/command-reference/#gem-list
-//
-//	rest-client (2.1.0, 1.6.13)
-//	bundler (default: 2.4.19)
-func parenthesesRow(l *list, row string) ([]timeline.Item, bool) {
-	name, rest, is := strings.Cut(row, " (")
-	if !is || !strings.HasSuffix(rest, ")") {
-		return nil, l.begun && row == "*** LOCAL GEMS ***"
+// gemListRow reads gem list. Before its head, a number alone in parentheses is
+// no version.
+func gemListRow(l *list, row string) ([]timeline.Item, bool) {
+	if row == "*** LOCAL GEMS ***" {
+		return nil, true
 	}
-	var items []timeline.Item
-	for v := range strings.SplitSeq(strings.TrimSuffix(rest, ")"), ", ") {
-		version, platform, _ := strings.Cut(strings.TrimPrefix(v, "default: "), " ")
-		it, ok := gemItem(name, version, platform)
-		if !ok {
-			return nil, false
-		}
-		items = append(items, it)
-	}
-	return items, true
+	items, ok := pkglist.Gem(row)
+	return items, ok && (l.begun || strings.Contains(row, "."))
 }
 
 // goModuleRow reads a row of go list -m all.

@@ -67,7 +67,7 @@ func (pacman) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return evidence.Done // "transaction started"
 	}
 	emit := func(a timeline.Action, version string) {
-		o.Event(timeline.Event{Action: a, Span: span, Items: []timeline.Item{systemItem("alpm", "", name, "", version)}})
+		o.Event(timeline.Event{Action: a, Span: span, Items: []timeline.Item{evidence.SystemItem("alpm", "", name, "", version)}})
 	}
 	switch {
 	case verb == "installed" || verb == "reinstalled":
