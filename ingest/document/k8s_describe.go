@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"path"
 	"strings"
 	"time"
 
@@ -15,15 +16,29 @@ var K8sDescribe = evidence.Format{
 	Name:   "k8s-describe",
 	Shape:  evidence.DocumentShape,
 	Title:  "kubectl describe pods",
-	Proves: "the image digest that each container runs, since when and on which node; names of secrets in its environment",
-	Cannot: "when the image was pulled: events have ages here, 'kubectl get events -o json' has times",
+	Proves: "the image digest that each container runs, since when and on which node; images pulled for it or found in place, of late; names of secrets in its environment",
+	Cannot: "just when an image was pulled: events have ages here, 'kubectl get events -o json' has times",
 	Doc:    "https://kubernetes.io/docs/reference/kubectl/generated/kubectl_describe/",
 	Sample: "written by hand after the documentation",
-	Claim: func(h *evidence.Head) bool {
-		return bytes.HasPrefix(h.Bytes, []byte("Name: ")) && bytes.Contains(h.Bytes, []byte("\nNamespace: ")) &&
-			bytes.Contains(h.Bytes, []byte("\nContainers:\n")) && bytes.Contains(h.Bytes, []byte("    Image:"))
-	},
-	Read: readDescribe,
+	Claim:  claimDescribe,
+	Read:   readDescribe,
+}
+
+// claimDescribe wants the fields of a pod, which may stand below the command
+// that printed them.
+//
+//	$ kubectl describe pod gw-1 -n ai
+func claimDescribe(h *evidence.Head) bool {
+	text := h.Bytes
+	for bytes.IndexByte(text, '\n') >= 0 && !bytes.HasPrefix(text, []byte("Name:")) {
+		line, rest, _ := bytes.Cut(text, []byte("\n"))
+		if len(bytes.TrimSpace(line)) > 0 && !bytes.Contains(line, []byte(" describe po")) {
+			return false
+		}
+		text = rest
+	}
+	return bytes.HasPrefix(text, []byte("Name: ")) && bytes.Contains(text, []byte("\nNamespace: ")) &&
+		bytes.Contains(text, []byte("\nContainers:\n")) && bytes.Contains(text, []byte("    Image:"))
 }
 
 // describedPod is where the reading stands.
@@ -44,6 +59,15 @@ type describedPod struct {
 	off     int // of the line that tells most
 	ran     bool
 	before  bool // it was started before
+	events  eventRows
+	had     []describedContainer // of the pod
+}
+
+// describedContainer is a container whose image events may speak of.
+type describedContainer struct {
+	who   timeline.Subject
+	image string
+	op    int64
 }
 
 // readDescribe reads the fields of pods, and of the containers below them:
@@ -75,6 +99,10 @@ func readDescribe(d *evidence.Doc, o *evidence.Out) error {
 
 func (p *describedPod) line(text string, off int) {
 	row := strings.TrimLeft(text, " ")
+	if p.part == "Events" && len(row) < len(text) {
+		p.event(row, off)
+		return
+	}
 	key, val, is := strings.Cut(row, ":")
 	if !is {
 		return
@@ -102,7 +130,8 @@ func (p *describedPod) line(text string, off int) {
 func (p *describedPod) top(key, val string) {
 	switch p.part = key; key {
 	case "Name":
-		p.pod, p.name, p.node, p.created = val, "default/"+val, "", timeline.Span{}
+		p.pod, p.name, p.node, p.created, p.had = val, "default/"+val, "", timeline.Span{}, nil
+		p.events = eventRows{}
 	case "Namespace":
 		p.name = val + "/" + p.pod
 	case "Node":
@@ -156,6 +185,7 @@ func (p *describedPod) container() {
 		about(p.o, p.who, func() {
 			op := p.o.NewOp("kubernetes", "")
 			askedSince(p.o, op, p.image, p.created)
+			p.had = append(p.had, describedContainer{p.who, timeline.NormalizeImage(p.image), op.Number})
 			item, ok := runningImage(p.imageID, p.image)
 			if ok {
 				onLine(p.d, p.o, p.off)
@@ -170,4 +200,34 @@ func (p *describedPod) container() {
 		})
 	}
 	p.who, p.image, p.imageID, p.group, p.started, p.ran, p.before = timeline.Subject{}, "", "", "", timeline.Span{}, false, false
+}
+
+// event reads a row of the events below a pod. What was pulled for the pod came
+// after it was made, and in the operation of the one container that asked for it.
+//
+//	Normal   Pulled     4m21s      kubelet            Successfully pulled image "acme/web:1.4" in 8.255s
+func (p *describedPod) event(row string, off int) {
+	onLine(p.d, p.o, off)
+	e, ok := p.events.read(row, p.o)
+	if !ok || e.message == "" {
+		return
+	}
+	e.namespace, e.pod, _ = strings.Cut(p.name, "/")
+	if p.node != "" && p.node != "<none>" {
+		e.node = p.node
+	}
+	if p.created != (timeline.Span{}) {
+		e.span.From = p.created.From
+	}
+	var of []describedContainer
+	for _, c := range p.had {
+		if ref, _ := e.image(); c.image == timeline.NormalizeImage(ref) && (e.container == "" || strings.HasSuffix(c.who.ID, "/"+e.container)) {
+			of = append(of, c)
+		}
+	}
+	if len(of) == 1 {
+		e.op = of[0].op
+		_, e.container = path.Split(of[0].who.ID)
+	}
+	e.record(p.o)
 }

@@ -16,7 +16,7 @@ import (
 var KubernetesEvents = evidence.Format{
 	Name:   "k8s-events",
 	Shape:  evidence.ToolShape,
-	Title:  "Kubernetes events (JSON, klog, kubectl describe, kubectl get events)",
+	Title:  "Kubernetes events (JSON, klog, kubectl describe, kubectl get events, e2e tests)",
 	Proves: "pulls by tag and images that were in place, for which container of which pod, on which node",
 	Cannot: "digests; what is older than an hour, unless events are exported; a time, where kubectl prints ages",
 	Doc:    "https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/",
@@ -25,7 +25,7 @@ var KubernetesEvents = evidence.Format{
 		return bytes.Contains(h.Bytes, []byte(`"involvedObject"`)) || bytes.Contains(h.Bytes, []byte(`"regarding"`)) ||
 			bytes.Contains(h.Bytes, []byte(`Timestamp"`)) && bytes.Contains(h.Bytes, []byte(`"reason"`))
 	},
-	Starts: []string{"I0", "I1", "Normal ", "Warning ", "LAST SEEN ", "NAMESPACE "},
+	Starts: []string{"I0", "I1", "Normal ", "Warning ", "Type ", "LAST SEEN ", "LASTSEEN ", "FirstSeen", "NAMESPACE ", "At 20", "INFO: At 20"},
 	Fields: [][]string{
 		{"involvedObject", "reason", "message"},
 		{"regarding", "reason", "note"},
@@ -39,9 +39,8 @@ var KubernetesEvents = evidence.Format{
 }
 
 type kubernetesEvents struct {
-	table     bool // rows of kubectl get events may follow
-	namespace bool // whose first column is the namespace
-	ids       recentIDs
+	rows eventRows
+	ids  recentIDs
 }
 
 // kubeEvent is one event, as far as it speaks of an image.
@@ -50,6 +49,7 @@ type kubeEvent struct {
 	node                      string
 	message                   string
 	span                      timeline.Span
+	op                        int64 // 0: stands alone
 }
 
 // Line reads a record, or a line of text.
@@ -59,22 +59,12 @@ func (k *kubernetesEvents) Line(l *evidence.Line, o *evidence.Out) evidence.Resu
 	}
 	text := evidence.TrimIndent(l.Text)
 	switch {
-	case bytes.HasPrefix(text, []byte("LAST SEEN ")), bytes.HasPrefix(text, []byte("NAMESPACE ")) && bytes.Contains(text, []byte("LAST SEEN ")):
-		k.table, k.namespace = true, text[0] == 'N'
-		o.Listen()
-		return evidence.Done
-	case bytes.HasPrefix(text, []byte("Normal ")), bytes.HasPrefix(text, []byte("Warning ")):
-		return describedEvent(string(text), o)
 	case klogHeader(text):
 		return klogEvent(string(text), o)
-	case k.table:
-		if k.row(string(text), o) {
-			return evidence.Done
-		}
-		k.table = false
-		o.Deafen()
+	case bytes.HasPrefix(text, []byte("At 20")), bytes.HasPrefix(text, []byte("INFO: At 20")):
+		return testEvent(string(text), o)
 	}
-	return evidence.Miss
+	return k.rows.line(string(text), o)
 }
 
 // kubeRecord reads an event, also one that a watch or an exporter wraps:
@@ -156,17 +146,9 @@ func fieldContainer(path string) string {
 // nothing of one.
 func (e *kubeEvent) record(o *evidence.Out) {
 	o.Seen("")
-	actions := []timeline.Action{timeline.Pull}
-	rest, ok := strings.CutPrefix(e.message, `Successfully pulled image "`)
-	ref, _, ends := strings.Cut(rest, `"`)
-	if !ok {
-		_, rest, _ = strings.Cut(e.message, `image "`)
-		ref, rest, ends = strings.Cut(rest, `"`)
-		ok = strings.HasPrefix(rest, " already present on machine")
-		actions = []timeline.Action{timeline.Check, timeline.Present}
-	}
+	ref, actions := e.image()
 	item, named := imageItem(ref)
-	if !ok || !ends || !named {
+	if !named {
 		return
 	}
 	if e.span == (timeline.Span{}) {
@@ -174,8 +156,26 @@ func (e *kubeEvent) record(o *evidence.Out) {
 	}
 	who := e.subject(o)
 	for _, a := range actions {
-		o.Event(timeline.Event{Action: a, Subject: who, Items: []timeline.Item{item}, Span: e.span})
+		o.Event(timeline.Event{Action: a, Subject: who, Op: e.op, Items: []timeline.Item{item}, Span: e.span})
 	}
+}
+
+// image is the image that the kubelet speaks of, and what it did with it; "" for
+// none.
+func (e *kubeEvent) image() (ref string, actions []timeline.Action) {
+	if rest, ok := strings.CutPrefix(e.message, `Successfully pulled image "`); ok {
+		ref, _, ok = strings.Cut(rest, `"`)
+		if !ok {
+			return "", nil
+		}
+		return ref, []timeline.Action{timeline.Pull}
+	}
+	_, rest, _ := strings.Cut(e.message, `image "`)
+	ref, rest, _ = strings.Cut(rest, `"`)
+	if !strings.HasPrefix(rest, " already present on machine") {
+		return "", nil
+	}
+	return ref, []timeline.Action{timeline.Check, timeline.Present}
 }
 
 // subject is the container, when the event names one, linked to its node.
@@ -237,6 +237,41 @@ func quotedAfter(text, key string) string {
 	return quoted
 }
 
+// testEvent reads an event as Kubernetes' end-to-end tests print it:
+//
+//	At 2026-10-21 12:04:51 +0000 UTC - event for web-1: {kubelet node-3} Pulled: Successfully pulled image "ghcr.io/acme/web:1.4" in 1.2s
+func testEvent(text string, o *evidence.Out) evidence.Result {
+	_, text, _ = strings.Cut(text, "At ")
+	when, rest, ok := strings.Cut(text, " - event for ")
+	pod, rest, named := strings.Cut(rest, ": {")
+	source, rest, sourced := strings.Cut(rest, "} ")
+	reason, message, told := strings.Cut(rest, ": ")
+	if !ok || !named || !sourced || !told {
+		return evidence.Miss
+	}
+	e := kubeEvent{pod: pod, message: message, span: goTime(when)}
+	if component, node, _ := strings.Cut(source, " "); component == "kubelet" {
+		e.node = node
+	}
+	if reason == "Pulled" {
+		e.record(o)
+	} else {
+		o.Seen("")
+	}
+	return evidence.Done
+}
+
+// goTime reads a time as Go prints it; one that was never set is none.
+//
+//	2026-10-21 12:04:51 +0000 UTC
+func goTime(text string) timeline.Span {
+	at, err := time.Parse("2006-01-02 15:04:05 -0700 MST", text)
+	if err != nil || at.Year() < 2000 {
+		return timeline.Span{}
+	}
+	return timeline.Span{From: at.UnixNano(), To: at.Add(time.Second - 1).UnixNano(), Clock: timeline.Exact, Written: text}
+}
+
 // klogSpan reads klog's own time, which has neither year nor zone.
 func klogSpan(text string, o *evidence.Out) timeline.Span {
 	at, err := time.Parse("0102 15:04:05.000000", text[1:21])
@@ -245,76 +280,6 @@ func klogSpan(text string, o *evidence.Out) timeline.Span {
 	}
 	m := evidence.Moment{Month: int(at.Month()), Day: at.Day(), Hour: at.Hour(), Minute: at.Minute(), Sec: at.Second(), Nano: at.Nanosecond(), Resolution: time.Microsecond}
 	return m.Span(text[1:21], &o.Times)
-}
-
-// columns cuts a row of kubectl where two blanks or more stand.
-func columns(row string) []string {
-	var all []string
-	for part := range strings.SplitSeq(row, "  ") {
-		if part = strings.TrimSpace(part); part != "" {
-			all = append(all, part)
-		}
-	}
-	return all
-}
-
-// describedEvent reads a row of kubectl describe: type, reason, age, source and
-// message.
-//
-//	Normal   Pulled     4m21s                  kubelet            Successfully pulled image "acme/todo:latest" in 8.255s
-//	Normal   Pulled     3m (x2 over 4m)        kubelet, node-3    Container image "acme/todo:latest" already present on machine
-func describedEvent(row string, o *evidence.Out) evidence.Result {
-	cells := columns(row)
-	if len(cells) < 5 || !isAge(cells[2]) {
-		return evidence.Miss
-	}
-	e := kubeEvent{message: strings.Join(cells[4:], "  "), span: aged(cells[2], o)}
-	_, e.node, _ = strings.Cut(cells[3], ", ")
-	e.record(o)
-	return evidence.Done
-}
-
-// row reads a row of kubectl get events, of which the wide form has more
-// columns:
-//
-//	4m21s       Normal    Pulled      pod/web-1     Successfully pulled image "acme/todo:latest" in 8.255s
-//	prod        4m21s     Normal    Pulled      pod/web-1     spec.containers{web}   kubelet, node-3   Successfully pulled image "…"   4m21s   1   web-1.17f
-func (k *kubernetesEvents) row(row string, o *evidence.Out) bool {
-	cells := columns(row)
-	var e kubeEvent
-	if k.namespace && len(cells) > 0 {
-		e.namespace, cells = cells[0], cells[1:]
-	}
-	if len(cells) < 5 || !isAge(cells[0]) || cells[1] != "Normal" && cells[1] != "Warning" {
-		return false
-	}
-	e.span = aged(cells[0], o)
-	_, e.pod, _ = strings.Cut(cells[3], "pod/")
-	for i, cell := range cells[4:] {
-		switch {
-		case i < 2 && strings.HasPrefix(cell, "spec.") && strings.HasSuffix(cell, "}"):
-			if k.namespace { // else nothing says which one was asked for
-				e.container = fieldContainer(cell)
-			}
-		case i < 2 && strings.HasPrefix(cell, "kubelet, "):
-			e.node = cell[len("kubelet, "):]
-		case e.message == "":
-			e.message = cell
-		}
-	}
-	e.record(o)
-	return true
-}
-
-// isAge reports whether the cell is an age: 4m21s, 3m31s (x4 over 4m21s).
-func isAge(cell string) bool {
-	return cell == "<unknown>" || cell == "<invalid>" || cell[0] >= '0' && cell[0] <= '9' && strings.ContainsAny(cell, "smhdy")
-}
-
-// aged is the time of what has only an age: before it was printed.
-func aged(age string, o *evidence.Out) timeline.Span {
-	printed := o.Mark().Span()
-	return timeline.Span{From: timeline.Beginning, To: printed.To, Clock: timeline.Relative, Written: age}
 }
 
 // End has nothing to do: each event stands alone.
