@@ -155,6 +155,23 @@ type service struct {
 	plan   func(ctx context.Context, s *collect.Session) (string, error) // of a dry run
 }
 
+// target is what the words of a command line say to collect.
+type target interface {
+	Parse(word string) error
+	Target(api string) string
+}
+
+// collectWords is collect of what words name, at the address of an API.
+func (a *app) collectWords(c *cobra.Command, f *collecting, words []string, t target, sv service) error {
+	for _, word := range words {
+		if err := t.Parse(word); err != nil {
+			return usage("%v", err)
+		}
+	}
+	sv.opt.Target = t.Target(sv.opt.Base)
+	return a.collect(c, f, sv)
+}
+
 // collect does a collection and reads what it brought.
 func (a *app) collect(c *cobra.Command, f *collecting, sv service) error {
 	ctx := c.Context()

@@ -26,21 +26,16 @@ the names alone. The token ($BUILDKITE_API_TOKEN) needs the scopes read_builds a
 read_build_logs; the names of secrets need read_clusters and read_secrets_details.`,
 		Args: wants("ORG or ORG/PIPELINE", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			var opt buildkite.Options
-			for _, word := range args {
-				if err := opt.Parse(word); err != nil {
-					return usage("%v", err)
-				}
-			}
+			opt := buildkite.Options{}
 			api = strings.TrimSuffix(api, "/")
-			sv := service{opt: buildkite.Connect(api), tokens: buildkite.Tokens(f.tokenFile)}
-			sv.opt.Target = opt.Target(api)
-			sv.run = func(ctx context.Context, s *collect.Session) error { return buildkite.Collect(ctx, s, opt) }
-			sv.plan = func(ctx context.Context, s *collect.Session) (string, error) {
-				p, err := buildkite.DryRun(ctx, s, opt)
-				return fmt.Sprintf("%d builds, %d jobs: it takes about %d calls", p.Builds, p.Jobs, p.Calls), err
-			}
-			return a.collect(c, &f, sv)
+			return a.collectWords(c, &f, args, &opt, service{
+				opt: buildkite.Connect(api), tokens: buildkite.Tokens(f.tokenFile),
+				run: func(ctx context.Context, s *collect.Session) error { return buildkite.Collect(ctx, s, opt) },
+				plan: func(ctx context.Context, s *collect.Session) (string, error) {
+					p, err := buildkite.DryRun(ctx, s, opt)
+					return fmt.Sprintf("%d builds, %d jobs: it takes about %d calls", p.Builds, p.Jobs, p.Calls), err
+				},
+			})
 		},
 	}
 	f.flags(c)

@@ -29,20 +29,15 @@ which gets no token and is not kept. The token ($CIRCLE_TOKEN) is a personal one
 		Args: wants("VCS/ORG or VCS/ORG/PROJECT", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			opt := circleci.Options{Lookback: lookback}
-			for _, word := range args {
-				if err := opt.Parse(word); err != nil {
-					return usage("%v", err)
-				}
-			}
 			api = strings.TrimSuffix(api, "/")
-			sv := service{opt: circleci.Connect(api), tokens: circleci.Tokens(f.tokenFile)}
-			sv.opt.Target = opt.Target(api)
-			sv.run = func(ctx context.Context, s *collect.Session) error { return circleci.Collect(ctx, s, opt) }
-			sv.plan = func(ctx context.Context, s *collect.Session) (string, error) {
-				p, err := circleci.DryRun(ctx, s, opt)
-				return fmt.Sprintf("%d pipelines: it takes at least %d calls, one for each workflow and each job in the window, and a download for each step", p.Pipelines, p.Calls), err
-			}
-			return a.collect(c, &f, sv)
+			return a.collectWords(c, &f, args, &opt, service{
+				opt: circleci.Connect(api), tokens: circleci.Tokens(f.tokenFile),
+				run: func(ctx context.Context, s *collect.Session) error { return circleci.Collect(ctx, s, opt) },
+				plan: func(ctx context.Context, s *collect.Session) (string, error) {
+					p, err := circleci.DryRun(ctx, s, opt)
+					return fmt.Sprintf("%d pipelines: it takes at least %d calls, one for each workflow and each job in the window, and a download for each step", p.Pipelines, p.Calls), err
+				},
+			})
 		},
 	}
 	f.flags(c)

@@ -29,20 +29,15 @@ The token needs to read actions, contents and metadata of the repositories.`,
 		Args: wants("OWNER or OWNER/REPO: an organisation or user, or repositories", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			opt := github.Options{Lookback: lookback}
-			for _, word := range args {
-				if err := opt.Parse(word); err != nil {
-					return usage("%v", err)
-				}
-			}
 			api = strings.TrimSuffix(api, "/")
-			sv := service{opt: github.Connect(api), tokens: github.Tokens(api, f.tokenFile)}
-			sv.opt.Target = opt.Target(api)
-			sv.run = func(ctx context.Context, s *collect.Session) error { return github.Collect(ctx, s, opt) }
-			sv.plan = func(ctx context.Context, s *collect.Session) (string, error) {
-				p, err := github.DryRun(ctx, s, opt)
-				return fmt.Sprintf("%d repositories, %d runs: it takes about %d calls", p.Repos, p.Runs, p.Calls), err
-			}
-			return a.collect(c, &f, sv)
+			return a.collectWords(c, &f, args, &opt, service{
+				opt: github.Connect(api), tokens: github.Tokens(api, f.tokenFile),
+				run: func(ctx context.Context, s *collect.Session) error { return github.Collect(ctx, s, opt) },
+				plan: func(ctx context.Context, s *collect.Session) (string, error) {
+					p, err := github.DryRun(ctx, s, opt)
+					return fmt.Sprintf("%d repositories, %d runs: it takes about %d calls", p.Repos, p.Runs, p.Calls), err
+				},
+			})
 		},
 	}
 	f.flags(c)

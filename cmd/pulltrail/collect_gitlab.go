@@ -30,20 +30,15 @@ need the role of a maintainer.`,
 		Args: wants("GROUP or GROUP/PROJECT", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			opt := gitlab.Options{Lookback: lookback}
-			for _, word := range args {
-				if err := opt.Parse(word); err != nil {
-					return usage("%v", err)
-				}
-			}
 			api = strings.TrimSuffix(api, "/")
-			sv := service{opt: gitlab.Connect(api), tokens: gitlab.Tokens(api, f.tokenFile)}
-			sv.opt.Target = opt.Target(api)
-			sv.run = func(ctx context.Context, s *collect.Session) error { return gitlab.Collect(ctx, s, opt) }
-			sv.plan = func(ctx context.Context, s *collect.Session) (string, error) {
-				p, err := gitlab.DryRun(ctx, s, opt)
-				return fmt.Sprintf("%d projects, %d jobs: it takes about %d calls", p.Projects, p.Jobs, p.Calls), err
-			}
-			return a.collect(c, &f, sv)
+			return a.collectWords(c, &f, args, &opt, service{
+				opt: gitlab.Connect(api), tokens: gitlab.Tokens(api, f.tokenFile),
+				run: func(ctx context.Context, s *collect.Session) error { return gitlab.Collect(ctx, s, opt) },
+				plan: func(ctx context.Context, s *collect.Session) (string, error) {
+					p, err := gitlab.DryRun(ctx, s, opt)
+					return fmt.Sprintf("%d projects, %d jobs: it takes about %d calls", p.Projects, p.Jobs, p.Calls), err
+				},
+			})
 		},
 	}
 	f.flags(c)

@@ -30,23 +30,18 @@ $JENKINS_API_TOKEN; without one only what is public is had.`,
 		Args: wants("URL, and FOLDER or FOLDER/JOB for less than all", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			opt := jenkins.Options{Lookback: lookback}
-			for _, word := range args[1:] {
-				if err := opt.Parse(word); err != nil {
-					return usage("%v", err)
-				}
-			}
 			api := strings.TrimSuffix(args[0], "/")
 			if !strings.Contains(api, "://") {
 				return usage("%q: want the address of the controller, such as https://ci.acme.example", args[0])
 			}
-			sv := service{opt: jenkins.Connect(api), tokens: jenkins.Tokens(f.tokenFile), public: true}
-			sv.opt.Target = opt.Target(api)
-			sv.run = func(ctx context.Context, s *collect.Session) error { return jenkins.Collect(ctx, s, opt) }
-			sv.plan = func(ctx context.Context, s *collect.Session) (string, error) {
-				p, err := jenkins.DryRun(ctx, s, opt)
-				return fmt.Sprintf("%d jobs, %d builds: it takes about %d calls", p.Jobs, p.Builds, p.Calls), err
-			}
-			return a.collect(c, &f, sv)
+			return a.collectWords(c, &f, args[1:], &opt, service{
+				opt: jenkins.Connect(api), tokens: jenkins.Tokens(f.tokenFile), public: true,
+				run: func(ctx context.Context, s *collect.Session) error { return jenkins.Collect(ctx, s, opt) },
+				plan: func(ctx context.Context, s *collect.Session) (string, error) {
+					p, err := jenkins.DryRun(ctx, s, opt)
+					return fmt.Sprintf("%d jobs, %d builds: it takes about %d calls", p.Jobs, p.Builds, p.Calls), err
+				},
+			})
 		},
 	}
 	f.flags(c)

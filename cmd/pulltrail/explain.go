@@ -27,14 +27,11 @@ is the id of a finding.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			defer spareMemory(answerMemory)()
-			incident, err := a.question(incident)
+			db, res, err := a.ask(incident)
 			if err != nil {
 				return err
 			}
-			res, err := a.answer(incident)
-			if err != nil {
-				return err
-			}
+			db.Close()
 			f, err := pick(res.Findings, args[0])
 			if err != nil {
 				return err

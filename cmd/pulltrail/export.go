@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pulltrail/matchers"
 	"pulltrail/reports"
 	"pulltrail/timeline"
 )
@@ -107,23 +106,11 @@ func (a *app) exportVEX(opt exportOptions) error {
 	if when == "" || opt.author == "" {
 		return usage("openvex needs --as-of TIME and --author NAME: a statement says when it was made, and by whom")
 	}
-	question, err := a.question(opt.incident)
+	db, res, err := a.ask(opt.incident)
 	if err != nil {
 		return err
 	}
-	inc, err := a.incident(question)
-	if err != nil {
-		return err
-	}
-	db, err := timeline.Open(a.caseDir)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	res, err := matchers.Match(db, inc)
-	if err != nil {
-		return err
-	}
+	db.Close()
 	if !strings.HasSuffix(opt.output, string(filepath.Separator)) {
 		return a.writeTo(opt.output, func(w io.Writer) error { return reports.OpenVEX(w, res, "", true, opt.author, when) })
 	}

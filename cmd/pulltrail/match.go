@@ -74,16 +74,40 @@ func oneIncident(_ *cobra.Command, args []string) error {
 
 // answer matches an incident against the case.
 func (a *app) answer(incident string) (*matchers.Result, error) {
-	inc, err := a.incident(incident)
+	db, res, err := a.match(incident)
 	if err != nil {
 		return nil, err
+	}
+	db.Close()
+	return res, nil
+}
+
+// match opens the case and matches an incident against it. The caller closes
+// the case.
+func (a *app) match(incident string) (*timeline.DB, *matchers.Result, error) {
+	inc, err := a.incident(incident)
+	if err != nil {
+		return nil, nil, err
 	}
 	db, err := timeline.Open(a.caseDir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer db.Close()
-	return matchers.Match(db, inc)
+	res, err := matchers.Match(db, inc)
+	if err != nil {
+		db.Close()
+		return nil, nil, err
+	}
+	return db, res, nil
+}
+
+// ask is match of the incident that is named, else of the one matched last.
+func (a *app) ask(named string) (*timeline.DB, *matchers.Result, error) {
+	incident, err := a.question(named)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.match(incident)
 }
 
 // incident finds an incident; one that nobody knows is a usage error.

@@ -215,23 +215,11 @@ func (a *app) writeReport(w io.Writer, name, form string, opt reportOptions) err
 	if err != nil {
 		return usage("%v", err)
 	}
-	incident, err := a.question(opt.incident)
-	if err != nil {
-		return err
-	}
-	inc, err := a.incident(incident)
-	if err != nil {
-		return err
-	}
-	db, err := timeline.Open(a.caseDir)
+	db, res, err := a.ask(opt.incident)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	res, err := matchers.Match(db, inc)
-	if err != nil {
-		return err
-	}
 	if name == "responder" {
 		return reports.Responder(w, form, res, asOf)
 	}

@@ -31,22 +31,12 @@ func (a *app) reportCase(opt reportOptions) (*reports.Case, error) {
 			return nil, err
 		}
 	}
-	question, err := a.question(opt.incident)
-	if err != nil {
-		return nil, err
-	}
-	inc, err := a.incident(question)
-	if err != nil {
-		return nil, err
-	}
-	db, err := timeline.Open(a.caseDir)
+	db, res, err := a.ask(opt.incident)
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	if c.Result, err = matchers.Match(db, inc); err != nil {
-		return nil, err
-	}
+	c.Result = res
 	return c, a.fillCase(db, c)
 }
 

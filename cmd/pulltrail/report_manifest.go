@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"pulltrail/matchers"
 	"pulltrail/reports"
 	"pulltrail/timeline"
 )
@@ -60,24 +59,12 @@ func (a *app) reportBundle(opt reportOptions) error {
 		}
 		others = append(others, reports.File{Name: "reports/" + filepath.Base(path), Data: data})
 	}
-	question, err := a.question(opt.incident)
-	if err != nil {
-		return err
-	}
-	inc, err := a.incident(question)
-	if err != nil {
-		return err
-	}
-	db, err := timeline.Open(a.caseDir)
+	db, res, err := a.ask(opt.incident)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	m, log, err := a.manifest(db, opt)
-	if err != nil {
-		return err
-	}
-	res, err := matchers.Match(db, inc)
 	if err != nil {
 		return err
 	}

@@ -129,23 +129,11 @@ func (r *rotation) show(text func(*bufio.Writer, *reports.Rotation) error) error
 
 // plan asks the case; when is RFC 3339, "" for no time.
 func (r *rotation) plan(when string) (*matchers.Result, []matchers.Credential, error) {
-	named, err := r.question(r.incident)
-	if err != nil {
-		return nil, nil, err
-	}
-	inc, err := r.app.incident(named)
-	if err != nil {
-		return nil, nil, err
-	}
-	db, err := timeline.Open(r.caseDir)
+	db, res, err := r.ask(r.incident)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer db.Close()
-	res, err := matchers.Match(db, inc)
-	if err != nil {
-		return nil, nil, err
-	}
 	asOf, err := timeline.ParseTime(when, 0)
 	if err != nil {
 		return nil, nil, err

@@ -213,14 +213,11 @@ stays in the record.`,
 
 // sayOf records something of subjects that have findings.
 func (a *app) sayOf(d timeline.Decision, words []string, incident string) error {
-	named, err := a.question(incident)
+	db, res, err := a.ask(incident)
 	if err != nil {
 		return err
 	}
-	res, err := a.answer(named)
-	if err != nil {
-		return err
-	}
+	db.Close()
 	var all []timeline.Decision
 	for _, word := range words {
 		f, err := pick(res.Findings, word)

@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -149,6 +150,23 @@ func loopback(host string) bool {
 
 // Window is what is asked for: that of the collection that goes on.
 func (s *Session) Window() timeline.Span { return s.c.Span }
+
+// Bounds are the moments at which the window begins and ends, in UTC; an error
+// says that it has not both.
+func (s *Session) Bounds() (from, to time.Time, err error) {
+	w := s.Window()
+	if w.From == timeline.Beginning || w.To == timeline.Forever {
+		return from, to, errors.New(s.opt.Collector + ": a window with a beginning and an end is wanted")
+	}
+	return time.Unix(0, w.From).UTC(), time.Unix(0, w.To).UTC(), nil
+}
+
+// TargetOf is an Options.Target: what words name, each once and in order, at the
+// address of an API. A collection that goes on is found again by it.
+func TargetOf(api string, words []string) string {
+	words = slices.Compact(slices.Sorted(slices.Values(words)))
+	return strings.Join(append(words, "at "+api), " ")
+}
 
 // Base is the address of the API, without a slash at its end.
 func (s *Session) Base() string { return strings.TrimSuffix(s.base.String(), "/") }

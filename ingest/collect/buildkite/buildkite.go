@@ -10,7 +10,6 @@ package buildkite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -52,8 +51,7 @@ func (o *Options) Parse(word string) error {
 
 // Target names what is collected, for the ledger.
 func (o Options) Target(api string) string {
-	words := slices.Sorted(slices.Values(append(slices.Clone(o.Organizations), o.Pipelines...)))
-	return strings.Join(slices.Compact(words), " ") + " at " + api
+	return collect.TargetOf(api, slices.Concat(o.Organizations, o.Pipelines))
 }
 
 // Connect are the options of a session with Buildkite but for the token, the
@@ -117,11 +115,11 @@ func DryRun(ctx context.Context, s *collect.Session, opt Options) (Plan, error) 
 }
 
 func newCollector(s *collect.Session, opt Options) (*collector, error) {
-	w := s.Window()
-	if w.From == timeline.Beginning || w.To == timeline.Forever {
-		return nil, errors.New("buildkite: a window with a beginning and an end is wanted")
+	from, to, err := s.Bounds()
+	if err != nil {
+		return nil, err
 	}
-	return &collector{s: s, opt: opt, from: time.Unix(0, w.From).UTC(), to: time.Unix(0, w.To).UTC()}, nil
+	return &collector{s: s, opt: opt, from: from, to: to}, nil
 }
 
 func (c *collector) run(ctx context.Context) error {

@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"pulltrail/ingest/collect"
-	"pulltrail/timeline"
 )
 
 // API is the address of CircleCI's API; that of a server of one's own is
@@ -60,8 +59,7 @@ func (o *Options) Parse(word string) error {
 
 // Target names what is collected, for the ledger.
 func (o Options) Target(api string) string {
-	words := slices.Sorted(slices.Values(append(slices.Clone(o.Organizations), o.Projects...)))
-	return strings.Join(slices.Compact(words), " ") + " at " + api
+	return collect.TargetOf(api, slices.Concat(o.Organizations, o.Projects))
 }
 
 // Connect are the options of a session with CircleCI but for the token, the case
@@ -134,11 +132,11 @@ func newCollector(s *collect.Session, opt Options) (*collector, error) {
 	if opt.Lookback == 0 {
 		opt.Lookback = Lookback
 	}
-	w := s.Window()
-	if w.From == timeline.Beginning || w.To == timeline.Forever {
-		return nil, errors.New("circleci: a window with a beginning and an end is wanted")
+	from, to, err := s.Bounds()
+	if err != nil {
+		return nil, err
 	}
-	return &collector{s: s, opt: opt, from: time.Unix(0, w.From).UTC(), to: time.Unix(0, w.To).UTC(), seen: map[string]bool{}}, nil
+	return &collector{s: s, opt: opt, from: from, to: to, seen: map[string]bool{}}, nil
 }
 
 // owners are the organizations, and those of the projects.

@@ -44,9 +44,7 @@ type Options struct {
 
 // Target names what is collected, for the ledger.
 func (o Options) Target(api string) string {
-	words := append(slices.Clone(o.Owners), o.Repos...)
-	slices.Sort(words)
-	return strings.Join(slices.Compact(words), " ") + " at " + api
+	return collect.TargetOf(api, slices.Concat(o.Owners, o.Repos))
 }
 
 // Parse adds what a word of the command line means: an owner, or owner/name.
@@ -172,13 +170,12 @@ func newCollector(s *collect.Session, opt Options) (*collector, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &collector{s: s, opt: opt, api: gh.NewClient(s.Client())}
-	c.api.BaseURL = base
-	w := s.Window()
-	if w.From == timeline.Beginning || w.To == timeline.Forever {
-		return nil, errors.New("github: a window with a beginning and an end is wanted")
+	from, to, err := s.Bounds()
+	if err != nil {
+		return nil, err
 	}
-	c.from, c.to = time.Unix(0, w.From).UTC(), time.Unix(0, w.To).UTC()
+	c := &collector{s: s, opt: opt, api: gh.NewClient(s.Client()), from: from, to: to}
+	c.api.BaseURL = base
 	return c, nil
 }
 

@@ -15,13 +15,10 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"pulltrail/ingest/collect"
-	"pulltrail/timeline"
 )
 
 // API is the address of gitlab.com's own API; that of another server is
@@ -52,8 +49,7 @@ func (o *Options) Parse(word string) error {
 
 // Target names what is collected, for the ledger.
 func (o Options) Target(api string) string {
-	words := slices.Sorted(slices.Values(o.Words))
-	return strings.Join(slices.Compact(words), " ") + " at " + api
+	return collect.TargetOf(api, o.Words)
 }
 
 // Connect are the options of a session with GitLab but for the token, the case
@@ -125,11 +121,11 @@ func newCollector(s *collect.Session, opt Options) (*collector, error) {
 	if opt.Lookback == 0 {
 		opt.Lookback = Lookback
 	}
-	w := s.Window()
-	if w.From == timeline.Beginning || w.To == timeline.Forever {
-		return nil, errors.New("gitlab: a window with a beginning and an end is wanted")
+	from, to, err := s.Bounds()
+	if err != nil {
+		return nil, err
 	}
-	return &collector{s: s, opt: opt, from: time.Unix(0, w.From).UTC(), to: time.Unix(0, w.To).UTC()}, nil
+	return &collector{s: s, opt: opt, from: from, to: to}, nil
 }
 
 func (c *collector) run(ctx context.Context) error {

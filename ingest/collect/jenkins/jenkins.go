@@ -11,18 +11,15 @@ package jenkins
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"pulltrail/ingest/collect"
-	"pulltrail/timeline"
 )
 
 // Lookback is how long before the window a build may have begun that was at work
@@ -50,15 +47,14 @@ func (o *Options) Parse(word string) error {
 
 // Target names what is collected, for the ledger.
 func (o Options) Target(api string) string {
+	if len(o.Jobs) == 0 {
+		return api
+	}
 	var words []string
 	for _, names := range o.Jobs {
 		words = append(words, strings.Join(names, "/"))
 	}
-	slices.Sort(words)
-	if len(words) == 0 {
-		return api
-	}
-	return strings.Join(slices.Compact(words), " ") + " at " + api
+	return collect.TargetOf(api, words)
 }
 
 // Connect are the options of a session with Jenkins but for the login, the case
@@ -149,15 +145,15 @@ func newCollector(s *collect.Session, opt Options) (*collector, error) {
 	if opt.Lookback == 0 {
 		opt.Lookback = Lookback
 	}
-	w := s.Window()
-	if w.From == timeline.Beginning || w.To == timeline.Forever {
-		return nil, errors.New("jenkins: a window with a beginning and an end is wanted")
+	from, to, err := s.Bounds()
+	if err != nil {
+		return nil, err
 	}
 	u, err := url.Parse(s.Base())
 	if err != nil {
 		return nil, err
 	}
-	return &collector{s: s, opt: opt, from: time.Unix(0, w.From).UTC(), to: time.Unix(0, w.To).UTC(), host: u.Host + u.Path}, nil
+	return &collector{s: s, opt: opt, from: from, to: to, host: u.Host + u.Path}, nil
 }
 
 func (c *collector) run(ctx context.Context) error {

@@ -32,8 +32,7 @@ type Options struct {
 
 // Target names what is collected, for the ledger.
 func (o Options) Target() string {
-	names := slices.Sorted(slices.Values(o.Namespaces))
-	return strings.Join(append(slices.Compact(names), "at "+o.Context.Server), " ")
+	return collect.TargetOf(o.Context.Server, o.Namespaces)
 }
 
 // Connect are the options of a session with the cluster but for the token and

@@ -17,7 +17,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,8 +70,7 @@ func (o *Options) Parse(word string) error {
 
 // Target names what is collected, for the ledger.
 func (o Options) Target() string {
-	repos := slices.Sorted(slices.Values(o.Repos))
-	return strings.Join(append(slices.Compact(repos), "at "+o.Host), " ")
+	return collect.TargetOf(o.Host, o.Repos)
 }
 
 // Connect are the options of a session with the registry but for the token and
