@@ -177,6 +177,8 @@ type Op struct {
 	taken    bool  // a tool's output was taken for this command's
 	since    int64 // number of the newest operation when it was taken
 	script   bool  // echoed as a line of a script, before the script ran
+	ran      int64 // line on which it was shown to run; 0 while it is script
+	passed   bool  // the same tool was run again, and no output had come
 	answered bool
 	opaque   []timeline.Item
 	mark     Mark
@@ -205,6 +207,7 @@ func (o *Out) Command(tool, command string, quiet bool, opaque []timeline.Item) 
 				op.script = false
 				o.ops++
 				s.asked = o.ops
+				o.pass(op)
 				return op, true
 			}
 		}
@@ -217,7 +220,29 @@ func (o *Out) Command(tool, command string, quiet bool, opaque []timeline.Item) 
 	}
 	s.commands = append(s.commands, op)
 	s.asked = op.Number
+	if !script {
+		o.pass(op)
+	}
 	return op, false
+}
+
+// pass notes that op runs on the current line, and that the commands for its
+// tool that ran on lines before printed nothing: what comes is not of them.
+func (o *Out) pass(op *Op) {
+	if o.line == nil {
+		return
+	}
+	op.ran = o.line.No
+	for _, c := range o.stream.commands {
+		if c.Tool == op.Tool && !c.taken && c.ran > 0 && c.ran < op.ran {
+			c.passed = true
+		}
+	}
+}
+
+// awaits reports whether output of the tool may be of the command.
+func (op *Op) awaits(tool string) bool {
+	return op.Tool == tool && !op.Quiet && !op.taken && !op.passed
 }
 
 // maxCommands bounds the echoed commands of one step that wait for output.
@@ -228,7 +253,7 @@ const maxCommands = 256
 // or a new one. A tool calls it once for each invocation it sees.
 func (o *Out) Invocation(tool string) *Op {
 	for _, op := range o.stream.commands {
-		if op.Tool == tool && !op.Quiet && !op.taken {
+		if op.awaits(tool) {
 			op.taken, op.since = true, o.ops
 			return op
 		}
@@ -248,7 +273,7 @@ func (o *Out) Overtaken(op *Op) bool { return o.stream.asked > op.since }
 // stream whose output has not been seen.
 func (o *Out) Awaited(tool string) bool {
 	for _, op := range o.stream.commands {
-		if op.Tool == tool && !op.Quiet && !op.taken {
+		if op.awaits(tool) {
 			return true
 		}
 	}
