@@ -1,6 +1,7 @@
 package matchers
 
 import (
+	"cmp"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -267,14 +268,7 @@ func (l *loader) citeWithin(f fields, what string, around Cite) Cite {
 func (l *loader) declared(n *yaml.Node, what string) string {
 	s := l.text(n, what+".channel")
 	if s != "" && !slices.Contains(l.channels, s) {
-		l.bad(n, "%s.channel: %q is not declared: channels has %s", what, s, orNone(strings.Join(l.channels, ", ")))
-	}
-	return s
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
+		l.bad(n, "%s.channel: %q is not declared: channels has %s", what, s, cmp.Or(strings.Join(l.channels, ", "), "none"))
 	}
 	return s
 }

@@ -105,7 +105,7 @@ func eventOf(x timeline.Fact) eventJSON {
 		Action: x.Action.String(), Subject: subjectJSON{Kind: string(x.Subject.Kind), ID: x.Subject.ID},
 		Artifact: x.Item.Artifact, Ref: x.Item.Ref, Source: x.SHA256, Path: x.Path, Line: x.Line, Text: x.Text,
 		Clock: string(x.Span.Clock), Written: x.Span.Written, Digests: []digestJSON{},
-		From: timeJSON(x.Span.From), To: timeJSON(x.Span.To),
+		From: reports.Time(x.Span.From), To: reports.Time(x.Span.To),
 	}
 	for _, d := range x.Item.Digests {
 		e.Digests = append(e.Digests, digestJSON{d.Value, string(d.Role)})
@@ -114,13 +114,4 @@ func eventOf(x timeline.Fact) eventJSON {
 		e.Digest, e.Role = e.Digests[0].Value, e.Digests[0].Role
 	}
 	return e
-}
-
-// timeJSON is null for an unknown end.
-func timeJSON(ns int64) *string {
-	if ns == timeline.Beginning || ns == timeline.Forever {
-		return nil
-	}
-	s := timeline.FormatTime(ns)
-	return &s
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -99,7 +100,7 @@ func (a *app) verifyJSON(out io.Writer, v *timeline.Verification) error {
 // verifyText prints how many of each kind are in each state, and what is not
 // as it was on a line of its own.
 func verifyText(out io.Writer, v *timeline.Verification) {
-	fmt.Fprintf(out, "custody log: %s, head %s\n\n", count(len(v.Custody.Entries), "entry"), orNone(v.Custody.Head))
+	fmt.Fprintf(out, "custody log: %s, head %s\n\n", count(len(v.Custody.Entries), "entry"), cmp.Or(v.Custody.Head, "none"))
 	for _, what := range []string{"member", "log", "source", "decision", "findings", "evidence", "kept", "original", "inventory"} {
 		var order []string
 		counts := map[string]int{}
@@ -132,11 +133,4 @@ func verifyText(out io.Writer, v *timeline.Verification) {
 			fmt.Fprintf(out, "%-9s  %s %s: %s: %s\n", c.Outcome, c.What, reports.Text(name), c.State, reports.Text(c.Detail))
 		}
 	}
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }

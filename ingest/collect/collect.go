@@ -137,13 +137,14 @@ func ParseBase(text string) (*url.URL, error) {
 		return nil, errors.New("address of the API: it is no URL: want https://HOST/PATH") // the error would quote all of it
 	case u.Host == "" || u.User != nil || u.RawQuery != "":
 		return nil, fmt.Errorf("address of the API %q: want https://HOST/PATH, without a name, password or query", Address(u))
-	case u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())):
+	case u.Scheme != "https" && !(u.Scheme == "http" && Loopback(u.Hostname())):
 		return nil, fmt.Errorf("address of the API %q: want https (http is for this machine alone): a token would go over the wire for all to read", Address(u))
 	}
 	return u, nil
 }
 
-func loopback(host string) bool {
+// Loopback reports whether a host is this machine, which http may go to.
+func Loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

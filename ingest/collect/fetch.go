@@ -195,7 +195,7 @@ func (s *Session) download(ctx context.Context, at *url.URL, location string, ro
 // mayDownload keeps downloads on https; a service of this machine may send us
 // to this machine.
 func (s *Session) mayDownload(u *url.URL) error {
-	if u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()) && loopback(s.base.Hostname()) {
+	if u.Scheme == "https" || u.Scheme == "http" && Loopback(u.Hostname()) && Loopback(s.base.Hostname()) {
 		return nil
 	}
 	return fmt.Errorf("the service sent us to %s://%s, which is not https: not followed", u.Scheme, u.Host)

@@ -48,7 +48,7 @@ func readBunLock(d *evidence.Doc, o *evidence.Out) error {
 			at(d, o, first)
 			if name, version, ok := evidence.SplitNPM(first.text()); ok {
 				o.Emit(timeline.Require, nil, evidence.NPMItem(name, version))
-			} else if name, reference := splitDescriptor(first.text()); !strings.HasPrefix(reference, "workspace:") && !strings.HasPrefix(reference, "file:") && !strings.HasPrefix(reference, "link:") {
+			} else if name, reference := evidence.CutNPM(first.text()); !strings.HasPrefix(reference, "workspace:") && !strings.HasPrefix(reference, "file:") && !strings.HasPrefix(reference, "link:") {
 				if it, ok := evidence.NPMRequirement(name, reference); ok {
 					o.Emit(timeline.Require, nil, it)
 				} else {

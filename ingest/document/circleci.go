@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -62,7 +63,7 @@ func readCircleCI(d *evidence.Doc, o *evidence.Out) error {
 
 func circleAccount(d *evidence.Doc, o *evidence.Out, n *yaml.Node, account string) {
 	for _, context := range items(child(n, "contexts")) {
-		store := "circleci:" + firstText(account, circleOrg(scalarText(child(context, "url"))), "unknown")
+		store := "circleci:" + cmp.Or(account, circleOrg(scalarText(child(context, "url"))), "unknown")
 		if o.Store != "" {
 			store = o.Store
 		}

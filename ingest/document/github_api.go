@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -231,7 +232,7 @@ func (a *githubAnswer) run(r *githubRecord) {
 	id := "github:" + repository(r) + "/runs/" + strconv.FormatInt(r.ID, 10) + "/attempts/"
 	last := max(1, min(r.Attempt, maxAttempts))
 	for k := 1; k <= last; k++ {
-		span := between(firstOf(r.RunStartedAt, r.CreatedAt), r.UpdatedAt, r.Status)
+		span := between(cmp.Or(r.RunStartedAt, r.CreatedAt), r.UpdatedAt, r.Status)
 		detail := fmt.Sprintf("attempt %d of %d of run %d", k, last, r.ID)
 		if k < last {
 			span = between(r.CreatedAt, r.RunStartedAt, "completed")
@@ -310,15 +311,6 @@ func repository(r *githubRecord) string {
 		}
 	}
 	return "*"
-}
-
-func firstOf(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
 }
 
 // between is the span from one time to another; ends that are not known are

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -33,7 +34,7 @@ func readLiteLLMDatabase(d *evidence.Doc, o *evidence.Out) error {
 	all, err := records(d)
 	o.Seen("")
 	for _, v := range all {
-		store := "litellm:" + firstText(v.get("database").text(), "proxy")
+		store := "litellm:" + cmp.Or(v.get("database").text(), "proxy")
 		if o.Store != "" {
 			store = o.Store
 		}

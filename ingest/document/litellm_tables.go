@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"slices"
 
 	"pulltrail/ingest/evidence"
@@ -99,8 +100,8 @@ func readLiteLLMTables(d *evidence.Doc, o *evidence.Out) error {
 // no further. updated_at is no rotation: it moves when a budget does.
 func virtualKey(r *csvRow) timeline.Credential {
 	c := timeline.Credential{
-		Name: r.get("key_alias"), Class: "gateway-virtual-key", Team: firstText(r.get("team_alias"), r.get("team_id")),
-		Customer: firstText(r.get("customer"), r.get("organization_alias"), r.get("organization_id")), Owner: firstText(r.get("user_alias"), r.get("user_id")),
+		Name: r.get("key_alias"), Class: "gateway-virtual-key", Team: cmp.Or(r.get("team_alias"), r.get("team_id")),
+		Customer: cmp.Or(r.get("customer"), r.get("organization_alias"), r.get("organization_id")), Owner: cmp.Or(r.get("user_alias"), r.get("user_id")),
 		Created: r.time("created_at"), Updated: r.time("last_rotation_at"), Used: r.time("last_active"), Expires: r.time("expires"),
 		State: timeline.Active,
 	}
@@ -118,7 +119,7 @@ func unnamedKey(owner, team, created string) string {
 	if created == "" {
 		return ""
 	}
-	return "unnamed/" + firstText(owner, team, "nobody") + "/" + created
+	return "unnamed/" + cmp.Or(owner, team, "nobody") + "/" + created
 }
 
 // modelKey is the name of the secret that stands in the parameters of a stored
@@ -128,15 +129,6 @@ func modelKey(model string) string {
 		return ""
 	}
 	return model + "/litellm_params"
-}
-
-func firstText(all ...string) string {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 // providerIn reads the provider of a stored credential, and nothing else of

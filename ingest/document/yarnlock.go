@@ -108,18 +108,9 @@ func (e *yarnEntry) resolved() (name, reference string) {
 		text, _, _ = strings.Cut(e.descriptor, ",")
 		text = strings.Trim(text, `" `)
 	}
-	name, reference = splitDescriptor(text)
+	name, reference = evidence.CutNPM(text)
 	if it, ok := strings.CutPrefix(reference, "npm:"); ok && strings.LastIndexByte(it, '@') > 0 {
-		name, reference = splitDescriptor(it)
+		name, reference = evidence.CutNPM(it)
 	}
 	return name, reference
-}
-
-// splitDescriptor splits name@range at the first @ that is no scope's.
-func splitDescriptor(text string) (name, reference string) {
-	i := strings.IndexByte(text[min(1, len(text)):], '@')
-	if i < 0 {
-		return text, ""
-	}
-	return text[:i+1], text[i+2:]
 }

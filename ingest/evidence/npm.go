@@ -71,6 +71,19 @@ func SplitNPM(text string) (name, version string, ok bool) {
 	return name, version, IsNPMName(name) && IsSemver(version)
 }
 
+// CutNPM splits name@range at the first @ that is no scope's; without one the
+// range is "".
+//
+//	@acme/ui@^2.0.0
+//	cache@npm:keyv@6.0.0
+func CutNPM(text string) (name, spec string) {
+	i := strings.IndexByte(text[min(1, len(text)):], '@')
+	if i < 0 {
+		return text, ""
+	}
+	return text[:i+1], text[i+2:]
+}
+
 // NPMItem is an exact version of an npm package.
 func NPMItem(name, version string) timeline.Item {
 	return timeline.Item{Artifact: timeline.PURL("npm", "", name, version)}

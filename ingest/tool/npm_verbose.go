@@ -187,7 +187,7 @@ func (n *npm) silly(word, rest string, o *evidence.Out) evidence.Result {
 		if !ok {
 			return evidence.Miss
 		}
-		folder, _ := splitFolder(w[1])
+		folder, _ := evidence.CutNPM(w[1])
 		op := n.begin(o)
 		n.verbose.version(folder, name, version)
 		o.Emit(timeline.Resolve, op, evidence.NPMItem(name, version))
@@ -204,15 +204,6 @@ func (n *npm) silly(word, rest string, o *evidence.Out) evidence.Result {
 		return evidence.Done
 	}
 	return evidence.Miss
-}
-
-// splitFolder returns the folder of "cache@npm:keyv@6.0.0".
-func splitFolder(text string) (folder, rest string) {
-	i := strings.IndexByte(text[min(1, len(text)):], '@')
-	if i < 0 {
-		return text, ""
-	}
-	return text[:i+1], text[i+2:]
 }
 
 // version notes which version a folder's name stands for.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -121,11 +120,6 @@ func busy(r *http.Response, body []byte, now time.Time) (until time.Time, hit bo
 
 // patience is how long a store that is busy is left alone.
 const patience = 5 * time.Second
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
 
 // request is a GET of a store. The bytes are wanted as they are stored.
 func request(base *url.URL, path, escaped string, query url.Values) *http.Request {

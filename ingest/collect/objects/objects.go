@@ -79,7 +79,7 @@ func (l Location) web(word, bare string) (Location, error) {
 		return l, errors.New("an address with a name and a password is not taken: everybody on the machine sees it. Use one that is signed")
 	case u.Path == "" || strings.HasSuffix(u.Path, "/"):
 		return l, fmt.Errorf("%s: it names no file, and no list of files is had over https", bare)
-	case l.Scheme == "http" && !loopback(u.Hostname()):
+	case l.Scheme == "http" && !collect.Loopback(u.Hostname()):
 		return l, fmt.Errorf("%s: want https (http is for this machine alone)", bare)
 	}
 	l.Bucket, l.Key, l.address = u.Host, strings.TrimPrefix(u.Path, "/"), u

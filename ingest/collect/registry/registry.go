@@ -77,7 +77,7 @@ func (o Options) Target() string {
 // the case. say tells people which token service is asked.
 func Connect(o Options, say func(string)) collect.Options {
 	base := url.URL{Scheme: "https", Host: o.Host}
-	if loopback(base.Hostname()) {
+	if collect.Loopback(base.Hostname()) {
 		base.Scheme = "http" // as docker does
 	}
 	if o.Host == dockerHub {

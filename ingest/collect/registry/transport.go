@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -130,7 +129,7 @@ func (t *transport) fetch(r *http.Request, login, scope string, params map[strin
 	if err != nil || realm.Host == "" || realm.User != nil {
 		return "", fmt.Errorf("the token service that %s names is no address", t.base.Host)
 	}
-	if realm.Scheme != "https" && !(realm.Scheme == "http" && loopback(realm.Hostname()) && loopback(t.base.Hostname())) {
+	if realm.Scheme != "https" && !(realm.Scheme == "http" && collect.Loopback(realm.Hostname()) && collect.Loopback(t.base.Hostname())) {
 		return "", fmt.Errorf("the token service %s://%s is not https: not asked", realm.Scheme, realm.Host)
 	}
 	if params["scope"] != "" {
@@ -241,9 +240,4 @@ func challenge(text string) (kind string, params map[string]string) {
 		params[strings.ToLower(strings.TrimSpace(name))] = strings.TrimSpace(value)
 	}
 	return strings.ToLower(kind), params
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
