@@ -82,7 +82,7 @@ A targets file; keys stand in the environment or in files that you alone may rea
         - {name: canary-a, token_env: CANARY_A_KEY}
         - {name: canary-b, token_file: /etc/pulltrail/canary-b}
 
-By the hour, from cron (or a systemd timer as in the README, SuccessExitStatus=3):
+By the hour, from cron (or a systemd timer, see ingest/canary/README.md):
 
   17 * * * *  pulltrail canary run --targets /etc/pulltrail/canary.yaml --once --case /var/lib/pulltrail`
 
