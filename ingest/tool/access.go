@@ -62,6 +62,10 @@ func looksAccess(text []byte) bool {
 		if bytes.HasPrefix(text, []byte(`time="`)) {
 			return true
 		}
+	case 'p':
+		if bytes.HasPrefix(text, []byte("pulp [")) {
+			return true
+		}
 	}
 	open := bytes.IndexByte(text[:min(len(text), maxColumns)], '[')
 	if open < 0 || open+1 == len(text) || text[open+1] < '0' || text[open+1] > '9' {
@@ -76,7 +80,9 @@ func looksAccess(text []byte) bool {
 		if i < 0 {
 			break
 		}
-		rest = evidence.TrimIndent(rest[i:])
+		if rest = evidence.TrimIndent(rest[i:]); len(rest) == len(text)-open {
+			return true // an address alone
+		}
 	}
 	return bytes.IndexByte(text[:min(len(text), 64)], '\t') >= 0 // columns with tabs between
 }
@@ -94,6 +100,8 @@ type request struct {
 	forwarded   []byte // the client that a proxy in front names, when logged
 	host        []byte // the name that the client asked for, when logged
 	contentType []byte
+	agent       []byte // what holds the name of the client's program, when logged
+	broken      bool   // the connection went away before the end
 	logrus      bool
 	noted       bool // the writer is Python's http.server, which never logs sizes
 }
@@ -135,14 +143,19 @@ func (a *access) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 //
 // with a virtual host in front or without the client; what follows the size is
 // not needed. Nexus puts the request's size before that of the answer.
+//
+// Pulp puts its own name, with the number of the request, before it.
 func (r *request) combined(text []byte) bool {
+	if bytes.HasPrefix(text, []byte("pulp [")) {
+		_, text, _ = bytes.Cut(text, []byte("]: "))
+		if len(text) == 0 {
+			return false
+		}
+	}
 	open := 0
 	if text[0] != '[' {
 		// The column before the user is an identity that nobody asks for.
-		if open = bytes.IndexByte(text[:min(len(text), maxColumns)], '['); open < 0 || !bytes.Contains(text[:open], []byte("- ")) {
-			return false
-		}
-		if !r.who(text[:open]) {
+		if open = bytes.IndexByte(text[:min(len(text), maxColumns)], '['); open < 0 || !r.who(text[:open]) {
 			return false
 		}
 	}
@@ -178,7 +191,7 @@ func (r *request) combined(text []byte) bool {
 	if string(size) == "-" && r.size < 0 && !r.noted {
 		r.size = 0 // how Apache writes none
 	}
-	r.forwarded = forwardedFor(more)
+	r.agent, r.forwarded = more, forwardedFor(more)
 	return true
 }
 
@@ -222,6 +235,11 @@ func (r *request) who(text []byte) bool {
 		}
 		w[n], text = text[:i], text[i:]
 		n++
+	}
+	if n == 1 { // aiohttp, as Pulp sets it
+		r.client = w[0]
+		_, err := netip.ParseAddr(string(w[0]))
+		return err == nil
 	}
 	if n < 2 || n > 4 || string(w[n-2]) != "-" {
 		return false
@@ -297,7 +315,13 @@ func (r *request) subject(o *evidence.Out) timeline.Subject {
 	if len(r.client) == 0 {
 		return o.Subject()
 	}
-	return timeline.Subject{Kind: timeline.Client, ID: string(r.client)}
+	// What a server that listens for both protocols calls a client with an old address.
+	return timeline.Subject{Kind: timeline.Client, ID: string(bytes.TrimPrefix(r.client, []byte("::ffff:")))}
+}
+
+// asksNPM reports whether a client of npm got an answer: npm, yarn, pnpm and bun.
+func (r *request) asksNPM() bool {
+	return (r.status == 200 || r.status == 304) && (bytes.Contains(r.agent, []byte("npm/")) || bytes.Contains(r.agent, []byte("Bun/")))
 }
 
 // request says what a request means, by the shape of its path alone: mirrors
@@ -315,7 +339,7 @@ func (a *access) request(r *request, o *evidence.Out) {
 	if i := bytes.IndexAny(path, "?#"); i >= 0 {
 		path = path[:i]
 	}
-	if len(path) == 0 || path[0] != '/' || !serves(path) {
+	if len(path) == 0 || path[0] != '/' || !serves(path) && !r.asksNPM() {
 		return
 	}
 	if r.date != nil {
@@ -333,11 +357,12 @@ func (a *access) request(r *request, o *evidence.Out) {
 // manifest or a blob, a file with a dash and a dot in its name, a page.
 func serves(path []byte) bool {
 	file := path[bytes.LastIndexByte(path, '/')+1:]
-	if bytes.IndexByte(file, '-') >= 0 && bytes.IndexByte(file, '.') >= 0 || bytes.IndexByte(file, '%') >= 0 {
+	if bytes.IndexByte(file, '.') >= 0 && (bytes.IndexByte(file, '-') >= 0 || bytes.IndexByte(file, '_') >= 0) || bytes.IndexByte(file, '%') >= 0 {
 		return true
 	}
 	return bytes.Contains(path, []byte("/manifests/")) || bytes.Contains(path, []byte("/blobs/")) ||
-		bytes.Contains(path, []byte("simple/")) || bytes.Contains(path, []byte("/json"))
+		bytes.Contains(path, []byte("simple/")) || bytes.Contains(path, []byte("/json")) || bytes.Contains(path, []byte("/@v/")) ||
+		bytes.Contains(path, []byte("/crates/")) || bytes.Contains(path, []byte("api/npm/"))
 }
 
 // End settles what waited for a later line.

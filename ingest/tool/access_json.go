@@ -15,12 +15,14 @@ import (
 var Caddy = evidence.Format{
 	Name:   "caddy",
 	Shape:  evidence.ToolShape,
-	Title:  "Caddy access log (JSON)",
+	Title:  "Caddy access log (JSON, console)",
 	Proves: "which client fetched which package file, index page, image manifest and layers, when",
 	Cannot: "who stands behind an address (inventory), what became of it",
 	Doc:    "https://caddyserver.com/docs/caddyfile/directives/log",
 	Sample: "Caddy 2.6 run for this project",
 	Fields: [][]string{{"request", "status", "size", "ts"}},
+	Starts: []string{"20"},
+	Looks:  func(text []byte) bool { return bytes.Contains(text, []byte("handled request\t{")) },
 	Tool:   func() evidence.Parser { return &jsonAccess{read: caddyRequest} },
 }
 
@@ -74,7 +76,15 @@ func (j *jsonAccess) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 // caddyRequest reads
 //
 //	{"level":"info","ts":1792584291.118,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"10.0.4.7","remote_port":"41802","proto":"HTTP/1.1","method":"GET","host":"mirror.acme.example","uri":"/simple/litellm/","headers":{…}},"user_id":"","duration":0.0009,"size":1555,"status":200,"resp_headers":{…}}
+//
+// which on a console has the time and what else is common before the rest of it:
+//
+//	2026/10/21 12:04:51.118	INFO	http.log.access.log0	handled request	{"request": {…}, …, "size": 1555, "status": 200, …}
 func caddyRequest(text []byte, r *request, t *evidence.Times) bool {
+	if _, object, console := bytes.Cut(text, []byte("handled request\t")); console && text[0] != '{' {
+		r.span = caddyTime(text, t, r.span)
+		text = object
+	}
 	for f := evidence.JSONFields(text); f.Next(); {
 		switch v := plain(f.Value); string(f.Key) {
 		case "ts":
@@ -103,6 +113,21 @@ func caddyRequest(text []byte, r *request, t *evidence.Times) bool {
 		}
 	}
 	return len(r.method) > 0
+}
+
+// caddyTime reads the time of the console, which has slashes in place of hyphens
+// and no zone.
+func caddyTime(text []byte, t *evidence.Times, line timeline.Span) timeline.Span {
+	if len(text) < 24 || text[4] != '/' || text[7] != '/' {
+		return line
+	}
+	iso := append([]byte(nil), text[:23]...)
+	iso[4], iso[7] = '-', '-'
+	m, n := evidence.ParseISO(iso)
+	if n == 0 {
+		return line
+	}
+	return m.Span(string(text[:n]), t)
 }
 
 // traefikRequest reads
@@ -195,7 +220,7 @@ func unescaped(raw []byte) []byte {
 	return text
 }
 
-// jsonTime reads seconds since 1970 with a fraction, or ISO 8601; what is
+// jsonTime reads seconds since 1970 with a fraction, milliseconds, or ISO 8601; what is
 // neither leaves the time of the line.
 func jsonTime(v []byte, t *evidence.Times, line timeline.Span) timeline.Span {
 	if _, n := evidence.ParseISO(v); n > 0 {
@@ -203,6 +228,9 @@ func jsonTime(v []byte, t *evidence.Times, line timeline.Span) timeline.Span {
 	}
 	whole, fraction, _ := strings.Cut(string(v), ".")
 	seconds, err := strconv.ParseInt(whole, 10, 64)
+	if err == nil && len(whole) == 13 && fraction == "" {
+		return evidence.Epoch(seconds, time.Millisecond, whole)
+	}
 	if err != nil || len(whole) < 9 || len(whole) > 11 {
 		return line
 	}

@@ -42,6 +42,7 @@ type artifactory struct{ access }
 //	20261021120949|6|REQUEST|10.0.4.7|ci|GET|/api/pypi/pypi/simple/litellm/|HTTP/1.1|200|1555
 //	2026-10-21T12:09:48.465Z|a1347a2e5ad0d45b|pypi-remote|ci|GET|https://files.acme.example/packages/ec/ab/a440…/litellm-1.107.0-py3-none-any.whl|200|-1|161300|80
 //	2026-10-21 12:09:49,456 [a1347a2e5ad0d45b] [ACCEPTED DOWNLOAD] pypi-cache:ec/ab/a440…/litellm-1.107.0-py3-none-any.whl for ci/10.0.4.7.
+//	2026-10-21T12:09:49.456Z [a1347a2e5ad0d45b] [ACCEPTED DOWNLOAD] npm-remote-cache:left-pad/-/left-pad-1.3.0.tgz  for client : ci / 10.0.4.7 [token]
 func (a *artifactory) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := evidence.TrimIndent(l.Text)
 	if bytes.Contains(text[:min(len(text), 100)], []byte("] [ACCEPTED ")) || bytes.Contains(text[:min(len(text), 100)], []byte("] [DENIED ")) {
@@ -105,7 +106,7 @@ func accepted(text []byte, o *evidence.Out) evidence.Result {
 	if !ok || !named {
 		return evidence.Done
 	}
-	_, path, _ := strings.Cut(what, ":")
+	_, path, _ := strings.Cut(strings.TrimSpace(what), ":")
 	item, kind := packagePath("/packages/" + path)
 	if kind == noPath {
 		item, ok = mavenPath(path)
@@ -113,9 +114,11 @@ func accepted(text []byte, o *evidence.Out) evidence.Result {
 	if !ok {
 		return evidence.Done
 	}
+	who = strings.TrimPrefix(strings.TrimSpace(who), "client : ")
+	who, _, _ = strings.Cut(who, " [") // what kind of login it was
 	user, client, both := strings.Cut(strings.TrimSuffix(who, "."), "/")
-	if !both || client == "" {
-		client = user
+	if client = strings.TrimSpace(client); !both || client == "" {
+		client = strings.TrimSpace(user)
 	}
 	o.Event(timeline.Event{Action: timeline.Check, Span: span, Items: []timeline.Item{item}, Subject: timeline.Subject{Kind: timeline.Client, ID: client}})
 	return evidence.Done

@@ -1,10 +1,6 @@
 package tool
 
 import (
-	"net/url"
-	"slices"
-	"strings"
-
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
 )
@@ -48,6 +44,11 @@ type part struct {
 // request reads the request for a path of a package index.
 func (f *files) request(r *request, path string, o *evidence.Out) {
 	item, kind := packagePath(path)
+	if ok := kind != noPath; !ok && r.asksNPM() {
+		if item, ok = npmClient(path); ok {
+			kind = indexPage
+		}
+	}
 	if kind == noPath {
 		return
 	}
@@ -59,9 +60,9 @@ func (f *files) request(r *request, path string, o *evidence.Out) {
 		event.Action = timeline.Check
 	case get && r.status == 200 && kind != wholeFile, get && r.status == 206:
 		event.Action = timeline.Resolve
-	case get && kind == wholeFile && (r.redirects() || r.status == 499):
+	case get && kind == wholeFile && (r.redirects() || r.status == 499 || r.status == 460):
 		// The store that it is sent to has its own log; of a client that broke
-		// off (499 of nginx) nothing says what it had by then.
+		// off (499 of nginx, 460 of AWS) nothing says what it had by then.
 		event.Action = timeline.Resolve
 	case get && r.status == 200:
 		// A connection that broke leaves the same line with fewer bytes, and so
@@ -139,72 +140,4 @@ func (f *files) settle(o *evidence.Out) {
 
 func (t *transfer) emit(a timeline.Action, item timeline.Item, o *evidence.Out) {
 	o.At(t.mark, timeline.Event{Action: a, Subject: t.subject, Span: t.span, Items: []timeline.Item{item}})
-}
-
-// pathKind is what a path of a package index leads to.
-type pathKind uint8
-
-const (
-	noPath pathKind = iota
-	indexPage
-	metadata  // only what is written about a file
-	wholeFile // the package itself
-)
-
-// packagePath reads a path by its shape:
-//
-//	/packages/23/bd/18d1…/litellm-1.107.0-py3-none-any.whl[.metadata]
-//	/repository/pypi/packages/litellm/1.107.0/litellm-1.107.0.tar.gz     Nexus
-//	/api/pypi/all/packages/packages/23/bd/…/litellm-1.107.0.tar.gz      Artifactory
-//	/pypi/team/simple/litellm/1.107.0/litellm-1.107.0.tar.gz            CodeArtifact
-//	/root/pypi/+f/36e/ec59b63bb852e/litellm-1.107.0.tar.gz              devpi
-//	/simple/litellm/   /root/pypi/+simple/litellm/   /pypi/litellm/json
-//	/@acme/ui/-/ui-1.2.3.tgz   /left-pad/-/left-pad-1.3.0.tgz
-func packagePath(path string) (item timeline.Item, kind pathKind) {
-	if dir, file, ok := strings.Cut(path, "/-/"); ok && strings.HasSuffix(file, ".tgz") {
-		return npmFile(dir, file)
-	}
-	last := path[strings.LastIndexByte(path, '/')+1:]
-	if d, ok := evidence.ParseDist(last); ok && (d.Wheel || slices.ContainsFunc(indexFolders, func(f string) bool { return strings.Contains(path, f) })) {
-		kind = wholeFile
-		if d.Metadata {
-			kind = metadata
-		}
-		return timeline.Item{Artifact: timeline.PURL("pypi", "", d.Name, d.Version)}, kind
-	}
-	w := strings.Split(strings.Trim(path, "/"), "/")
-	n := len(w)
-	name := ""
-	switch {
-	case n >= 2 && (w[n-2] == "simple" || w[n-2] == "+simple"):
-		name = w[n-1]
-	case n == 3 && w[0] == "pypi" && w[2] == "json", n == 4 && w[0] == "pypi" && w[3] == "json":
-		name = w[1]
-	}
-	if evidence.IsDistName(name) {
-		return timeline.Item{Artifact: timeline.PURL("pypi", "", name, "")}, indexPage
-	}
-	return timeline.Item{}, noPath
-}
-
-// indexFolders stand in the paths of archives that an index serves; others serve
-// files of the same shape.
-var indexFolders = []string{"/packages/", "/+f/", "/simple/", "/pypi/"}
-
-// npmFile reads a tarball's path; the file must repeat the package's name.
-func npmFile(dir, file string) (timeline.Item, pathKind) {
-	if p, err := url.PathUnescape(dir); err == nil {
-		dir = p
-	}
-	w := strings.Split(strings.TrimPrefix(dir, "/"), "/")
-	name := w[len(w)-1]
-	version, ok := strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), name+"-")
-	if !ok || name == "" || version == "" || version[0] < '0' || version[0] > '9' || strings.ContainsAny(version, "/ ") {
-		return timeline.Item{}, noPath
-	}
-	scope := ""
-	if len(w) > 1 && strings.HasPrefix(w[len(w)-2], "@") {
-		scope = w[len(w)-2]
-	}
-	return timeline.Item{Artifact: timeline.PURL("npm", scope, name, version)}, wholeFile
 }

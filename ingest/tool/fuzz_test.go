@@ -86,3 +86,10 @@ func FuzzPipenv(f *testing.F)        { fuzz(f, Pipenv) }
 func FuzzDNF5(f *testing.F)          { fuzz(f, DNF5) }
 func FuzzAccessObjects(f *testing.F) { fuzz(f, AccessObjects) }
 func FuzzFishHistory(f *testing.F)   { fuzz(f, FishHistory) }
+func FuzzVerdaccio(f *testing.F)     { fuzz(f, Verdaccio) }
+func FuzzAthens(f *testing.F)        { fuzz(f, Athens) }
+func FuzzS3Access(f *testing.F)      { fuzz(f, S3Access) }
+func FuzzELBAccess(f *testing.F)     { fuzz(f, ELBAccess) }
+func FuzzW3C(f *testing.F)           { fuzz(f, W3C) }
+func FuzzUvicorn(f *testing.F)       { fuzz(f, Uvicorn) }
+func FuzzAptCacherNG(f *testing.F)   { fuzz(f, AptCacherNG) }

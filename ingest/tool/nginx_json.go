@@ -7,19 +7,25 @@ import (
 )
 
 // AccessObjects is an access log that nginx writes as JSON, with the names of
-// its own variables, and that of GitLab's registry and Workhorse.
+// its own variables, that of GitLab's registry and Workhorse, and others whose
+// objects name what was asked, by whom, and how it was answered.
 // https://nginx.org/en/docs/http/ngx_http_log_module.html#log_format
 // https://docs.gitlab.com/administration/logs/
+// https://istio.io/latest/docs/tasks/observability/logs/access-log/
+// https://cloud.google.com/load-balancing/docs/https/https-logging-monitoring
+// https://developers.cloudflare.com/logs/logpush/logpush-job/datasets/zone/http_requests/
+// https://developer.konghq.com/plugins/file-log/
 var AccessObjects = evidence.Format{
 	Name:   "access-json",
 	Shape:  evidence.ToolShape,
-	Title:  "access logs as JSON (nginx's variables, GitLab's registry and Workhorse)",
+	Title:  "access logs as JSON (nginx's variables, GitLab's registry and Workhorse, Envoy and Istio, Google Cloud, Cloudflare, Kong)",
 	Proves: "which client fetched which package file, index page, image manifest and layers, when",
 	Cannot: "who stands behind an address (inventory), what became of it; objects whose fields have other names",
 	Doc:    "https://nginx.org/en/docs/http/ngx_http_log_module.html#log_format",
 	Sample: "written by hand after the documentation",
-	Fields: [][]string{{"remote_addr", "request", "status"}, {"remote_addr", "request_uri", "status"}, {"remote_ip", "method", "uri", "status"}},
-	Tool:   func() evidence.Parser { return &jsonAccess{read: namedRequest} },
+	Fields: [][]string{{"remote_addr", "request", "status"}, {"remote_addr", "request_uri", "status"}, {"remote_ip", "method", "uri", "status"},
+		{"method", "path", "response_code"}, {"ClientIP", "ClientRequestMethod", "ClientRequestURI", "EdgeResponseStatus"}, {"httpRequest", "logName"}, {"request", "response", "client_ip"}},
+	Tool: func() evidence.Parser { return &jsonAccess{read: namedRequest} },
 }
 
 // namedRequest reads
@@ -42,22 +48,81 @@ func namedRequest(text []byte, r *request, t *evidence.Times) bool {
 		case "remote_ip":
 			r.client = v
 		case "request":
+			if f.Value[0] == '{' {
+				size := r.size
+				r.inner(f.Value, t)
+				r.size = size // not that of what was sent
+				continue
+			}
 			var rest []byte
 			r.method, rest, _ = bytes.Cut(unescaped(f.Value), []byte(" "))
 			r.uri, _, _ = bytes.Cut(rest, []byte(" "))
-		case "request_method", "method":
-			r.method = v
 		case "request_uri", "uri":
 			if f.Key[0] == 'r' || len(r.uri) == 0 {
 				r.uri = unescaped(f.Value)
 			}
-		case "status":
-			r.status = int(max(length(v), 0))
-		case "body_bytes_sent", "written_bytes":
-			r.size = length(v)
 		case "http_host", "host":
 			r.host = v
+		case "httpRequest", "response":
+			r.inner(f.Value, t)
+		default:
+			r.named(string(f.Key), v, f.Value, t)
 		}
 	}
-	return len(r.method) > 0 && len(r.uri) > 0 && r.uri[0] == '/'
+	if r.broken && r.status == 200 {
+		r.status = 206
+	}
+	return len(r.method) > 0 && len(r.uri) > 0 && (r.uri[0] == '/' || bytes.HasPrefix(r.uri, []byte("http")))
+}
+
+// named reads the fields that other servers have:
+//
+//	{"start_time":"2026-10-21T12:10:03.118Z","method":"GET","path":"/left-pad/-/left-pad-1.3.0.tgz","response_code":200,"response_flags":"-","bytes_sent":4321,"downstream_remote_address":"10.0.4.7:33510","x_forwarded_for":null,"authority":"mirror.acme.example",…}
+//	{"ClientIP":"203.0.113.7","ClientRequestMethod":"GET","ClientRequestURI":"/left-pad/-/left-pad-1.3.0.tgz","EdgeResponseStatus":200,"EdgeResponseBytes":4321,"EdgeStartTimestamp":"2026-10-21T12:10:03Z",…}
+//	{"httpRequest":{"requestMethod":"GET","requestUrl":"https://mirror.acme.example/left-pad/-/left-pad-1.3.0.tgz","status":200,"responseSize":"4321","remoteIp":"203.0.113.7"},"logName":"projects/acme/logs/requests","timestamp":"2026-10-21T12:10:03.118Z",…}
+//	{"request":{"method":"GET","uri":"/left-pad/-/left-pad-1.3.0.tgz",…},"response":{"status":200,"size":"4321",…},"client_ip":"10.0.4.7","started_at":1792584603118,…}
+func (r *request) named(key string, v, raw []byte, t *evidence.Times) {
+	switch key {
+	case "request_method", "method", "requestMethod", "ClientRequestMethod":
+		r.method = v
+	case "path", "requestUrl", "ClientRequestURI":
+		r.uri = unescaped(raw)
+	case "status", "response_code", "EdgeResponseStatus":
+		r.status = int(max(length(v), 0))
+	case "body_bytes_sent", "written_bytes", "bytes_sent", "responseSize", "EdgeResponseBytes", "size":
+		r.size = length(v)
+	case "x_forwarded_for":
+		if first, _, _ := bytes.Cut(v, []byte(",")); raw[0] == '"' && len(first) > 1 {
+			r.client = first
+		}
+	case "downstream_remote_address":
+		if len(r.client) == 0 {
+			r.client = address(v)
+		}
+	case "client_ip", "ClientIP", "remoteIp":
+		r.client = v
+	case "start_time", "started_at", "EdgeStartTimestamp":
+		r.span = jsonTime(v, t, r.span)
+	case "response_flags":
+		r.broken = string(v) != "-" && len(v) > 0
+	case "http_user_agent", "user_agent", "userAgent", "ClientRequestUserAgent":
+		r.agent = v
+	case "headers":
+		for f := evidence.JSONFields(raw); f.Next(); {
+			if string(f.Key) == "user-agent" {
+				r.agent = plain(f.Value)
+			}
+		}
+	}
+}
+
+// inner reads the fields of an object in the object.
+func (r *request) inner(object []byte, t *evidence.Times) {
+	for f := evidence.JSONFields(object); f.Next(); {
+		key := string(f.Key)
+		if key == "uri" {
+			key = "path"
+		}
+		r.named(key, plain(f.Value), f.Value, t)
+	}
 }

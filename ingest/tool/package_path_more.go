@@ -1,0 +1,161 @@
+package tool
+
+import (
+	"slices"
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// systemPath reads the paths of ecosystems whose files name themselves in full:
+//
+//	/debian/pool/main/c/curl/curl_7.88.1-10%2bdeb12u5_amd64.deb
+//	/9/BaseOS/x86_64/os/Packages/curl-7.76.1-26.el9.x86_64.rpm
+//	/alpine/v3.19/main/x86_64/curl-8.5.0-r0.apk
+//	/gems/rake-13.0.6.gem
+//	/api/v1/crates/serde/1.0.203/download    /crates/serde/serde-1.0.203.crate
+//	/maven2/org/acme/lib/1.2/lib-1.2.jar
+//	/github.com/acme/lib/@v/v1.2.3.zip
+func systemPath(path, last string, w []string) (timeline.Item, pathKind) {
+	if dir, file, ok := strings.Cut(path, "/@v/"); ok {
+		return goPath(dir, file)
+	}
+	n := len(w)
+	if last == "download" && n >= 4 && w[n-4] == "crates" {
+		return crateFile(w[n-3] + "-" + w[n-2])
+	}
+	dot := strings.LastIndexByte(last, '.')
+	if dot < 0 {
+		return timeline.Item{}, noPath
+	}
+	stem, ok := last[:dot], false
+	var it timeline.Item
+	switch last[dot:] {
+	case ".deb", ".udeb":
+		it, ok = debFile(unescapedPath(stem))
+	case ".rpm":
+		if it, ok = evidence.NEVRA(unescapedPath(stem)); strings.HasSuffix(stem, ".src") {
+			ok = false
+		}
+	case ".apk":
+		if n > 1 {
+			it, ok = apkFile(unescapedPath(stem), w[n-2])
+		}
+	case ".gem":
+		it, ok = gemFile(stem)
+	case ".crate":
+		return crateFile(stem)
+	case ".jar", ".war", ".ear", ".aar", ".pom":
+		if it, ok = mavenFile(w); ok && last[dot:] == ".pom" {
+			return it, metadata
+		}
+	}
+	if !ok {
+		return timeline.Item{}, noPath
+	}
+	return it, wholeFile
+}
+
+// debFile splits name_version_architecture.
+// https://www.debian.org/doc/debian-policy/ch-binary.html
+func debFile(stem string) (timeline.Item, bool) {
+	w := strings.Split(stem, "_")
+	if len(w) != 3 || !isDebName(w[0]) || !evidence.IsDebVersion(w[1]) || w[2] == "" || strings.Trim(w[2], "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return timeline.Item{}, false
+	}
+	return debItem("", w[0], w[2], w[1]), true
+}
+
+// apkFile splits name-version-rN, in a folder that has the architecture's name:
+// what Android calls so has neither.
+func apkFile(stem, folder string) (timeline.Item, bool) {
+	i := strings.LastIndex(stem, "-r")
+	if i < 0 || !allDigits([]byte(stem[i+2:])) {
+		return timeline.Item{}, false
+	}
+	j := strings.LastIndexByte(stem[:i], '-')
+	if j < 0 || !isAPKName(stem[:j]) || !isAPKVersion(stem[j+1:]) || strings.Trim(folder, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		return timeline.Item{}, false
+	}
+	return systemItem("apk", "alpine", stem[:j], folder, stem[j+1:]), true
+}
+
+// crateFile splits name-version.
+// https://doc.rust-lang.org/cargo/reference/registry-index.html
+func crateFile(text string) (timeline.Item, pathKind) {
+	for i := 1; i+1 < len(text); i++ {
+		if text[i] == '-' && isDecimal(text[i+1]) && evidence.IsSemver(text[i+1:]) && evidence.IsDistName(text[:i]) {
+			return timeline.Item{Artifact: timeline.PURL("cargo", "", text[:i], text[i+1:])}, wholeFile
+		}
+	}
+	return timeline.Item{}, noPath
+}
+
+// topDomains begin the groups of Maven packages; what stands before is where the
+// repository is.
+var topDomains = []string{"org", "com", "net", "io", "dev", "de", "fr", "uk", "ru", "cn", "jp", "ch", "at", "nl", "be", "eu", "us", "edu", "gov", "me", "tech", "app", "cloud", "jakarta", "javax", "software", "info", "se", "no", "pl", "it", "es", "br", "in", "au", "ca", "ai", "co"}
+
+// mavenFile reads the layout of Maven repositories. The group begins with a
+// domain, or is the artifact's own name (junit/junit).
+// https://maven.apache.org/repository/layout.html
+func mavenFile(w []string) (timeline.Item, bool) {
+	n := len(w)
+	if n < 4 {
+		return timeline.Item{}, false
+	}
+	from := slices.IndexFunc(w[:n-3], func(s string) bool { return slices.Contains(topDomains, s) })
+	if from < 0 && w[n-4] == w[n-3] {
+		from = n - 4
+	}
+	if from < 0 {
+		return timeline.Item{}, false
+	}
+	return mavenPath(strings.Join(w[from:], "/"))
+}
+
+// goPath reads what is asked of a module proxy. A capital letter is written with
+// an exclamation mark before it.
+// https://go.dev/ref/mod#goproxy-protocol
+func goPath(dir, file string) (timeline.Item, pathKind) {
+	dir = strings.Trim(unescapedPath(dir), "/")
+	for _, mount := range [...]string{"repository/", "api/go/"} { // Nexus, Artifactory: and a repository's name
+		if rest, ok := strings.CutPrefix(dir[max(strings.Index(dir, mount), 0):], mount); ok {
+			_, dir, _ = strings.Cut(rest, "/")
+		}
+	}
+	w := strings.Split(dir, "/")
+	for len(w) > 1 && !strings.Contains(w[0], ".") {
+		w = w[1:]
+	}
+	module := strings.Join(w, "/")
+	var plain strings.Builder
+	for i := 0; i < len(module); i++ {
+		if module[i] == '!' && i+1 < len(module) && module[i+1] >= 'a' && module[i+1] <= 'z' {
+			i++
+			plain.WriteByte(module[i] - 'a' + 'A')
+			continue
+		}
+		plain.WriteByte(module[i])
+	}
+	if file == "list" {
+		if !strings.Contains(w[0], ".") || strings.ContainsAny(module, "\"'()<>|@?#%, ") {
+			return timeline.Item{}, noPath
+		}
+		return timeline.Item{Artifact: "pkg:golang/" + plain.String()}, indexPage
+	}
+	kind := wholeFile
+	file = unescapedPath(file)
+	version, ok := strings.CutSuffix(file, ".zip")
+	if !ok {
+		kind = metadata
+		if version, ok = strings.CutSuffix(file, ".mod"); !ok {
+			version, ok = strings.CutSuffix(file, ".info")
+		}
+	}
+	item, is := goModule(plain.String(), strings.ReplaceAll(version, "!", ""))
+	if !ok || !is {
+		return timeline.Item{}, noPath
+	}
+	return item, kind
+}
