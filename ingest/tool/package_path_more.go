@@ -61,7 +61,7 @@ func systemPath(path, last string, w []string) (timeline.Item, pathKind) {
 // https://www.debian.org/doc/debian-policy/ch-binary.html
 func debFile(stem string) (timeline.Item, bool) {
 	w := strings.Split(stem, "_")
-	if len(w) != 3 || !isDebName(w[0]) || !evidence.IsDebVersion(w[1]) || w[2] == "" || strings.Trim(w[2], "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+	if len(w) != 3 || !evidence.IsDebName(w[0]) || !evidence.IsDebVersion(w[1]) || w[2] == "" || strings.Trim(w[2], "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
 		return timeline.Item{}, false
 	}
 	return debItem("", w[0], w[2], w[1]), true
@@ -78,7 +78,7 @@ func apkFile(stem, folder string) (timeline.Item, bool) {
 	if j < 0 || !isAPKName(stem[:j]) || !isAPKVersion(stem[j+1:]) || strings.Trim(folder, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 		return timeline.Item{}, false
 	}
-	return systemItem("apk", "alpine", stem[:j], folder, stem[j+1:]), true
+	return evidence.SystemItem("apk", "alpine", stem[:j], folder, stem[j+1:]), true
 }
 
 // crateFile splits name-version.
