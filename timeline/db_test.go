@@ -331,6 +331,65 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// TestNothingGrowsWithTheSources: what is asked for each source finds its rows by
+// an index, or a case of a hundred thousand job logs would never be done.
+func TestNothingGrowsWithTheSources(t *testing.T) {
+	dir := t.TempDir()
+	db := create(t, dir)
+	src := info("a", "host:one", "pip.log")
+	write(t, db, "one", src)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = create(t, dir) // events have their indexes once the first load is done
+	src.Zone = "UTC"
+	write(t, db, "one", src)
+	write(t, db, "gone", info("", "", "gone.log"))
+	write(t, db, "gone", info("b", "gone.log", "gone.log"))
+	_, errSize := db.Sizes(77)
+	_, errKnown := db.Known(src)
+	_, errWhole := db.Whole("a", "host:one")
+	_, errClean := db.Clean("host:one")
+	if err := errors.Join(errSize, errKnown, errWhole, errClean); err != nil {
+		t.Fatal(err)
+	}
+	if len(db.w.stmts) < 10 {
+		t.Fatalf("only %d statements were asked", len(db.w.stmts))
+	}
+	for query := range db.w.stmts {
+		if strings.HasPrefix(query, "INSERT") {
+			continue
+		}
+		for _, step := range plan(t, db, query) {
+			if strings.HasPrefix(step, "SCAN") && step != "SCAN CONSTANT ROW" {
+				t.Errorf("%s: %s", query, step)
+			}
+		}
+	}
+}
+
+// plan returns how SQLite finds the rows of a statement.
+func plan(t *testing.T, db *DB, query string) (steps []string) {
+	t.Helper()
+	rows, err := db.w.conn.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, step)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}
+
 func TestInventoryIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	db := create(t, dir)

@@ -66,7 +66,9 @@ type oldSource struct {
 // before. Two explicit claims stand side by side.
 func (s *SourceWriter) same(info SourceInfo) ([]oldSource, error) {
 	q, err := s.w.stmt(`SELECT id,sha256,claim,zone,covers,skew,parser FROM source
-		WHERE complete=1 AND (?1<>'' AND sha256=?1 AND (claim=?2 OR (path=?3 AND (claim=path OR claim=''))) OR sha256='' AND path=?3 OR ?4 AND path=?3 AND claim=?2)`)
+		WHERE complete=1 AND sha256=?1 AND sha256<>'' AND (claim=?2 OR path=?3 AND claim IN (path, ''))
+		UNION SELECT id,sha256,claim,zone,covers,skew,parser FROM source
+		WHERE complete=1 AND path=?3 AND (sha256='' OR ?4 AND claim=?2)`)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func (db *DB) Known(info SourceInfo) (*SourceInfo, error) {
 	db.w.mu.Lock()
 	defer db.w.mu.Unlock()
 	q, err := db.w.stmt(`SELECT format,state,why,bytes,events,skipped,read_at FROM source
-		WHERE complete=1 AND sha256=?1 AND zone=?2 AND covers=?3 AND skew=?7 AND parser=?4
+		WHERE complete=1 AND sha256=?1 AND sha256<>'' AND zone=?2 AND covers=?3 AND skew=?7 AND parser=?4
 		AND (claim=?5 OR (?5='' AND claim IN ('', ?6) AND path=?6))`)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (db *DB) Whole(sha256, claim string) (bool, error) {
 	db.w.mu.Lock()
 	defer db.w.mu.Unlock()
 	q, err := db.w.stmt(`SELECT EXISTS(SELECT 1 FROM source s JOIN coverage c ON c.source=s.id
-		WHERE s.complete=1 AND s.sha256=? AND s.claim=? AND c.whole=1)`)
+		WHERE s.complete=1 AND s.sha256=? AND s.sha256<>'' AND s.claim=? AND c.whole=1)`)
 	if err != nil {
 		return false, err
 	}
@@ -85,7 +85,7 @@ func (w *writer) opened(info *SourceInfo) error {
 	} else if err != nil {
 		return err
 	}
-	if _, err := w.exec("DELETE FROM source WHERE sha256='' AND path=?", info.Path); err != nil {
+	if _, err := w.exec("DELETE FROM source WHERE complete=1 AND sha256='' AND path=?", info.Path); err != nil {
 		return err
 	}
 	err = w.record(Entry{

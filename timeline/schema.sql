@@ -28,6 +28,8 @@ CREATE TABLE source (
 ) STRICT;
 CREATE UNIQUE INDEX source_identity ON source (sha256, claim) WHERE complete = 1 AND sha256 <> '';
 CREATE INDEX source_size ON source (bytes) WHERE complete = 1;
+CREATE INDEX source_path ON source (path) WHERE complete = 1;
+CREATE INDEX source_claim ON source (claim) WHERE complete = 1 AND state <> 'read';
 
 CREATE TABLE subject (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (kind, name)) STRICT;
 CREATE TABLE path    (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;

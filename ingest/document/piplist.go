@@ -44,8 +44,21 @@ var PipList = evidence.Format{
 //	Version: 1.107.0
 //	Summary: Harmless stand-in named litellm
 func claimPipShow(h *evidence.Head) bool {
-	lines := afterNotices(&evidence.Doc{Data: h.Bytes})
-	return len(lines) > 1 && strings.HasPrefix(lines[0].text, "Name: ") && strings.HasPrefix(lines[1].text, "Version: ")
+	first, second := firstLines(h)
+	return strings.HasPrefix(first, "Name: ") && strings.HasPrefix(second, "Version: ")
+}
+
+// firstLines returns the first two of afterNotices.
+func firstLines(h *evidence.Head) (first, second string) {
+	for line := range eachLogicalLine(&evidence.Doc{Data: h.Bytes}) {
+		switch {
+		case first != "":
+			return first, line.text
+		case !isNotice(line.text):
+			first = line.text
+		}
+	}
+	return first, ""
 }
 
 // afterNotices returns the lines behind what pip says of itself.
@@ -86,8 +99,8 @@ func claimPipList(h *evidence.Head) bool {
 	if v, ok := headRecord(h); ok {
 		return bytes.HasPrefix(bytes.TrimSpace(h.Bytes), []byte("[")) && isPipListRow(v)
 	}
-	lines := afterNotices(&evidence.Doc{Data: h.Bytes})
-	return len(lines) > 1 && pkglist.IsPipHead(lines[0].text) && strings.HasPrefix(lines[1].text, "---") && strings.Trim(lines[1].text, "- ") == ""
+	first, second := firstLines(h)
+	return pkglist.IsPipHead(first) && strings.HasPrefix(second, "---") && strings.Trim(second, "- ") == ""
 }
 
 // pipListKeys are the fields that a row of the JSON can have.

@@ -2,7 +2,9 @@ package document
 
 import (
 	"bytes"
+	"iter"
 	"regexp"
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -97,7 +99,7 @@ func everyLine(h *evidence.Head, f func(line string) bool) bool {
 	if whole := bytes.LastIndexByte(h.Bytes, '\n'); len(h.Bytes) >= headLimit && whole > 0 {
 		d.Data = h.Bytes[:whole]
 	}
-	for _, line := range logicalLines(&d) {
+	for line := range eachLogicalLine(&d) {
 		if !f(line.text) {
 			return false
 		}
@@ -114,25 +116,34 @@ type logicalLine struct {
 	text string
 }
 
-func logicalLines(d *evidence.Doc) []logicalLine {
-	var all []logicalLine
-	open := false
-	for off := 0; off < len(d.Data); {
-		end := len(d.Data)
-		if i := bytes.IndexByte(d.Data[off:], '\n'); i >= 0 {
-			end = off + i
+func logicalLines(d *evidence.Doc) []logicalLine { return slices.Collect(eachLogicalLine(d)) }
+
+// eachLogicalLine is for those who look at a few lines of many documents.
+func eachLogicalLine(d *evidence.Doc) iter.Seq[logicalLine] {
+	return func(yield func(logicalLine) bool) {
+		var line logicalLine
+		open := false
+		for off := 0; off < len(d.Data); {
+			end := len(d.Data)
+			if i := bytes.IndexByte(d.Data[off:], '\n'); i >= 0 {
+				end = off + i
+			}
+			text := strings.TrimRight(strings.ToValidUTF8(string(d.Data[off:end]), ""), "\r \t")
+			more := strings.HasSuffix(text, `\`)
+			text = strings.TrimSpace(strings.TrimSuffix(text, `\`))
+			if open {
+				line.text += " " + text
+			} else {
+				line = logicalLine{off, text}
+			}
+			if open, off = more, end+1; !open && !yield(line) {
+				return
+			}
 		}
-		text := strings.TrimRight(strings.ToValidUTF8(string(d.Data[off:end]), ""), "\r \t")
-		more := strings.HasSuffix(text, `\`)
-		text = strings.TrimSuffix(text, `\`)
 		if open {
-			all[len(all)-1].text += " " + strings.TrimSpace(text)
-		} else {
-			all = append(all, logicalLine{off, strings.TrimSpace(text)})
+			yield(line)
 		}
-		open, off = more, end+1
 	}
-	return all
 }
 
 // editableNote is what pip says of an editable install that no repository
