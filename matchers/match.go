@@ -17,6 +17,7 @@ import (
 // Match answers an incident from the timeline: exactly one finding for each
 // subject, what was covered and what was not. It reads no log.
 func Match(db *timeline.DB, inc *Incident) (*Result, error) {
+	db.Prepare()
 	_, mirrors, err := db.Inventory()
 	if err != nil {
 		return nil, err
@@ -271,12 +272,7 @@ func arrange(findings []Finding, ranks []int) {
 	}
 }
 
-func compareSubjects(a, b timeline.Subject) int {
-	if c := strings.Compare(string(a.Kind), string(b.Kind)); c != 0 {
-		return c
-	}
-	return strings.Compare(a.ID, b.ID)
-}
+func compareSubjects(a, b timeline.Subject) int { return a.Compare(b) }
 
 // FindingID is the stable name of a subject's finding in an incident.
 func FindingID(incident string, s timeline.Subject) string {

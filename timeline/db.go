@@ -45,6 +45,8 @@ type DB struct {
 	ended  string // a command that came to its end, see Ended
 
 	lookups lookups
+	rosters rosters
+	aheads  aheads
 }
 
 // Create opens the case in dir for writing and makes it when it is new. Only
@@ -158,6 +160,9 @@ func checkLibrary() error {
 	return nil
 }
 
+// readers is how many connections that read are kept.
+const readers = 8
+
 func open(dir, mode string) (*sql.DB, error) {
 	// A path may hold any character that a URI reads as its own.
 	path := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.Join(dir, "timeline.db"))
@@ -175,6 +180,7 @@ func open(dir, mode string) (*sql.DB, error) {
 	if mode == "rwc" {
 		db.SetMaxOpenConns(1)
 	}
+	db.SetMaxIdleConns(readers) // each reads the schema when it is opened
 	if err := db.Ping(); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("open case %s: %w", dir, err)
@@ -236,6 +242,7 @@ func (db *DB) purge() error {
 // Close ends the use of the case and gives up the lock.
 func (db *DB) Close() error {
 	var errs []error
+	db.aheads.close()
 	if db.w != nil {
 		errs = append(errs, db.w.close())
 	}

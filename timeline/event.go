@@ -83,6 +83,14 @@ func (s Subject) IsZero() bool { return s.Kind == "" }
 // String returns "kind:id".
 func (s Subject) String() string { return string(s.Kind) + ":" + s.ID }
 
+// Compare orders subjects by kind and id.
+func (s Subject) Compare(o Subject) int {
+	if c := strings.Compare(string(s.Kind), string(o.Kind)); c != 0 {
+		return c
+	}
+	return strings.Compare(s.ID, o.ID)
+}
+
 // ParseSubject reads "kind:id".
 func ParseSubject(text string) (Subject, error) {
 	kind, id, _ := strings.Cut(text, ":")

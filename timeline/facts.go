@@ -9,7 +9,10 @@ import (
 
 // A query for facts selects these columns of event e and bundle_item b; what
 // the numbers in them stand for is looked up apart, each once.
-const factColumns = "e.id,e.action,e.subject,b.item,e.t0,e.t1,e.clock,e.written,e.source,e.op,e.path,e.line,e.off,e.excerpt"
+const factColumns = "e.id,e.action,e.subject,b.item," + eventColumns
+
+// eventColumns are the rest of those of an event.
+const eventColumns = "e.t0,e.t1,e.clock,e.written,e.source,e.op,e.path,e.line,e.off,e.excerpt"
 
 // factJoins leaves out the events of sources that are not complete.
 const factJoins = " JOIN source s ON s.id=e.source AND s.complete=1 "
@@ -83,19 +86,24 @@ type pending struct {
 // pendingRows is how many facts are looked up at once.
 const pendingRows = 1000
 
+// add takes a row of factColumns.
+func (p *pending) add(row rawRow, same interned) {
+	f := Fact{
+		Event: row.int(0), Action: Action(row.int(1)), Span: row.span(4, same.of(row.text(6))), Source: row.int(8), Op: row.int(9),
+		Origin: Origin{Line: row.int(11), Offset: row.int(12), Text: row.text(13)},
+	}
+	f.Span.Written = row.text(7)
+	p.facts = append(p.facts, f)
+	p.subjects, p.things = append(p.subjects, row.int(2)), append(p.things, row.int(3))
+	p.paths = append(p.paths, row.int(10))
+}
+
 // facts yields the facts of a query that selects factColumns.
 func (db *DB) facts(yield func(Fact) error, query string, args ...any) error {
 	var p pending
 	same := interned{}
 	err := db.rows(func(row rawRow) error {
-		f := Fact{
-			Event: row.int(0), Action: Action(row.int(1)), Span: row.span(4, same.of(row.text(6))), Source: row.int(8), Op: row.int(9),
-			Origin: Origin{Line: row.int(11), Offset: row.int(12), Text: row.text(13)},
-		}
-		f.Span.Written = row.text(7)
-		p.facts = append(p.facts, f)
-		p.subjects, p.things = append(p.subjects, row.int(2)), append(p.things, row.int(3))
-		p.paths = append(p.paths, row.int(10))
+		p.add(row, same)
 		if len(p.facts) < pendingRows {
 			return nil
 		}
@@ -132,6 +140,10 @@ func (db *DB) yieldFacts(p *pending, yield func(Fact) error) error {
 }
 
 func (db *DB) lookUp(p *pending) error {
+	who, err := db.rosters.held()
+	if err != nil {
+		return err
+	}
 	l := &db.lookups
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,13 +151,15 @@ func (db *DB) lookUp(p *pending) error {
 	l.things.forget()
 	l.paths.forget()
 	for i := range p.facts {
-		l.subjects.want(p.subjects[i])
+		if who.of(p.subjects[i]).IsZero() {
+			l.subjects.want(p.subjects[i])
+		}
 		l.things.want(p.things[i])
 		l.paths.want(p.paths[i])
 		p.sums.want(p.facts[i].Source)
 	}
 	same := interned{}
-	err := errors.Join(
+	err = errors.Join(
 		l.subjects.fetch(db, "SELECT id,kind,name FROM subject WHERE id", func(row rawRow) Subject {
 			return Subject{Kind(same.of(row.text(1))), row.text(2)}
 		}),
@@ -159,7 +173,10 @@ func (db *DB) lookUp(p *pending) error {
 	for i := range p.facts {
 		f := &p.facts[i]
 		of := l.things.known[p.things[i]]
-		f.Item, f.Parts, f.Subject = of.item, of.parts, l.subjects.known[p.subjects[i]]
+		f.Item, f.Parts, f.Subject = of.item, of.parts, who.of(p.subjects[i])
+		if f.Subject.IsZero() {
+			f.Subject = l.subjects.known[p.subjects[i]]
+		}
 		f.Path, f.SHA256 = l.paths.known[p.paths[i]], p.sums.known[f.Source]
 	}
 	return nil

@@ -6,7 +6,7 @@ const makes = "e.action BETWEEN 9 AND 11"
 
 // FactsMade yields what the subjects built, pushed and tagged.
 func (db *DB) FactsMade(by []Subject, yield func(Fact) error) error {
-	return db.factsOfSubjects(by, makes, yield)
+	return db.bySubject(by, makes, yield)
 }
 
 // FactsNamed yields every fact on an image of one of the names (host/path), of

@@ -1,7 +1,7 @@
 package timeline
 
 import (
-	"slices"
+	"fmt"
 	"strings"
 )
 
@@ -21,29 +21,15 @@ func (db *DB) OpaqueDuring(spans []Span, yield func(Fact) error) error {
 	if len(where) == 0 {
 		return nil
 	}
-	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
-		"WHERE e.id IN (SELECT e.id FROM event e WHERE "+opaque+" AND ("+strings.Join(where, " OR ")+")) ORDER BY e.id, b.item", args...)
+	var f found
+	if err := db.each(func(row rawRow) { f.ids = append(f.ids, row.int(0)) },
+		"SELECT e.id FROM event e WHERE "+opaque+" AND ("+strings.Join(where, " OR ")+")", args...); err != nil {
+		return fmt.Errorf("read timeline: %w", err)
+	}
+	return db.factsOfEvents(&f, yield)
 }
 
 // OpaqueOf yields the facts of opaque commands of the subjects.
 func (db *DB) OpaqueOf(subjects []Subject, yield func(Fact) error) error {
-	return db.factsOfSubjects(subjects, opaque, yield)
-}
-
-// factsOfSubjects yields the facts of the subjects under a condition that has an
-// index by subject.
-func (db *DB) factsOfSubjects(subjects []Subject, where string, yield func(Fact) error) error {
-	for part := range slices.Chunk(subjects, chunk/2) {
-		args := make([]any, 0, 2*len(part))
-		for _, s := range part {
-			args = append(args, string(s.Kind), s.ID)
-		}
-		// Without the index, while a new case is loaded, this is one scan for all of them.
-		if err := db.facts(yield, "SELECT "+factColumns+" FROM event e CROSS JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
-			"WHERE e.id IN (SELECT e.id FROM event e WHERE "+where+" AND e.subject IN (SELECT w.id FROM (VALUES (?,?)"+strings.Repeat(",(?,?)", len(part)-1)+
-			") v CROSS JOIN subject w ON w.kind=v.column1 AND w.name=v.column2)) ORDER BY e.id, b.item", args...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return db.bySubject(subjects, opaque, yield)
 }

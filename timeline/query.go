@@ -79,9 +79,11 @@ func (db *DB) factsIn(items string, args []any, yield func(Fact) error) error {
 	for len(args) > 0 {
 		part := args[:min(chunk, len(args))]
 		args = args[len(part):]
-		query := "SELECT " + factColumns + " FROM bundle_item b JOIN event e ON e.bundle=b.bundle" + factJoins +
-			"WHERE b.item IN (" + items + "(?" + strings.Repeat(",?", len(part)-1) + ")) ORDER BY e.id, b.item"
-		if err := db.facts(yield, query, part...); err != nil {
+		var f found
+		if err := db.eventsOn(&f, items+"(?"+strings.Repeat(",?", len(part)-1)+")", part...); err != nil {
+			return fmt.Errorf("read timeline: %w", err)
+		}
+		if err := db.factsOfEvents(&f, yield); err != nil {
 			return err
 		}
 	}

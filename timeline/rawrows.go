@@ -93,51 +93,6 @@ func (t interned) of(s string) string {
 	return s
 }
 
-// roster is whom the numbers in other tables mean, and which sources count.
-type roster struct {
-	subjects []Subject // by number; the zero Subject is none
-	order    []int64   // the numbers, by kind and id
-	complete []bool    // by number of the source
-}
-
-func (db *DB) roster() (*roster, error) {
-	most := db.atMost("subject")
-	r := &roster{subjects: make([]Subject, 0, most+1), order: make([]int64, 0, most)}
-	kinds := interned{}
-	// The index of the names has them in order.
-	err := db.each(func(row rawRow) {
-		id := row.int(0)
-		for int64(len(r.subjects)) <= id {
-			r.subjects = append(r.subjects, Subject{})
-		}
-		r.subjects[id] = Subject{Kind(kinds.of(row.text(1))), row.text(2)}
-		r.order = append(r.order, id)
-	}, "SELECT id,kind,name FROM subject ORDER BY kind,name")
-	if err == nil {
-		err = db.each(func(row rawRow) {
-			for int64(len(r.complete)) <= row.int(0) {
-				r.complete = append(r.complete, false)
-			}
-			r.complete[row.int(0)] = true
-		}, "SELECT id FROM source WHERE complete=1")
-	}
-	return r, err
-}
-
-// counts reports whether a source is complete.
-func (r *roster) counts(source int64) bool {
-	return source >= 0 && source < int64(len(r.complete)) && r.complete[source]
-}
-
-// of is the subject of a number; one that came after the roster was read is
-// none.
-func (r *roster) of(id int64) Subject {
-	if id < 0 || id >= int64(len(r.subjects)) {
-		return Subject{}
-	}
-	return r.subjects[id]
-}
-
 // numbers reads what group_concat joined: numbers of rows, with commas between.
 func numbers(list string, yield func(int64)) {
 	n := int64(0)

@@ -23,18 +23,26 @@ func (db *DB) Tables(relations ...Relation) (*Tables, error) {
 	t := &Tables{}
 	var r *roster
 	if err := together(
-		func() (err error) { r, err = db.roster(); return err },
+		func() (err error) { r, err = db.known(); return err },
 		func() (err error) { t.Sources, err = db.Sources(); return err },
 	); err != nil {
 		return nil, err
 	}
+	alive := make([]bool, len(r.subjects))
 	err := together(
 		func() (err error) { t.Coverage, err = db.coverages(r); return err },
 		func() (err error) { t.Expected, err = db.expectations(r); return err },
 		func() (err error) { t.Links, err = db.Links(relations...); return err },
-		func() (err error) { t.Subjects, err = db.living(r); return err },
+		func() error { return db.named(r, alive, "named", "claimed") },
 	)
+	t.Subjects = r.living(alive, t.Coverage)
 	return t, err
+}
+
+// Prepare begins to read what a match needs, before it asks for it.
+func (db *DB) Prepare() {
+	db.renew()
+	go db.ahead().whole("source", "sqlite_autoindex_subject_1", "coverage", "named", "expected", "link_placed", "artifact_name")
 }
 
 // together runs functions at once and waits for all.
@@ -51,16 +59,20 @@ func together(run ...func() error) error {
 // Subjects returns every subject that some complete source names or that a
 // person claimed, by kind and id. Hosts of the inventory are not in it.
 func (db *DB) Subjects() ([]Subject, error) {
-	r, err := db.roster()
+	r, err := db.readRoster()
 	if err != nil {
 		return nil, fmt.Errorf("read subjects: %w", err)
 	}
-	return db.living(r)
+	alive := make([]bool, len(r.subjects))
+	if err := db.named(r, alive, "named", "claimed", "coverage"); err != nil {
+		return nil, err
+	}
+	return r.living(alive, nil), nil
 }
 
-func (db *DB) living(r *roster) ([]Subject, error) {
-	alive := make([]bool, len(r.subjects))
-	for _, table := range []string{"named", "claimed", "coverage"} {
+// named marks the subjects that tables name, by number.
+func (db *DB) named(r *roster, alive []bool, tables ...string) error {
+	for _, table := range tables {
 		// One row for each source: there are many subjects in one.
 		err := db.each(func(row rawRow) {
 			if !r.counts(row.int(0)) {
@@ -73,16 +85,26 @@ func (db *DB) living(r *roster) ([]Subject, error) {
 			})
 		}, "SELECT source,group_concat(subject) FROM "+table+" GROUP BY source")
 		if err != nil {
-			return nil, fmt.Errorf("read subjects: %w", err)
+			return fmt.Errorf("read subjects: %w", err)
 		}
 	}
+	return nil
+}
+
+// living are the subjects that are marked or covered.
+func (r *roster) living(alive []bool, covered []CoverageRow) []Subject {
 	out := make([]Subject, 0, len(alive))
 	for _, id := range r.order {
-		if alive[id] {
-			out = append(out, r.subjects[id])
+		s := r.subjects[id]
+		n := 0
+		for n < len(covered) && covered[n].Subject == s {
+			n++
+		}
+		if covered = covered[n:]; n > 0 || alive[id] {
+			out = append(out, s)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // atMost guesses how many rows a table has, to make room for them at once.
@@ -107,9 +129,20 @@ func (db *DB) Links(relations ...Relation) ([]LinkRow, error) {
 	for i, r := range relations {
 		args[i] = string(r)
 	}
-	var out []LinkRow
+	which := "l.relation IN (?" + strings.Repeat(",?", len(args)-1) + ")"
+	if !slices.Contains(relations, Holds) {
+		which += " AND l.relation <> 'holds'" // as the index link_placed says it
+	}
+	var ids []int64
+	err := db.each(func(row rawRow) { ids = append(ids, row.int(0)) }, "SELECT l.id FROM link l WHERE "+which, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read links: %w", err)
+	}
+	slices.Sort(ids)
+	go db.ahead().rows("link", ids)
+	out := make([]LinkRow, 0, len(ids))
 	same := interned{}
-	err := db.each(func(row rawRow) {
+	err = db.each(func(row rawRow) {
 		l := LinkRow{Source: row.int(0), SHA256: same.of(row.text(1)), Link: Link{
 			Relation: Relation(same.of(row.text(2))), From: same.of(row.text(3)), To: same.of(row.text(4)), Span: row.span(5, same.of(row.text(7))),
 			Origin: Origin{Path: same.of(row.text(9)), Line: row.int(10), Offset: row.int(11), Text: row.text(12)},
@@ -118,7 +151,7 @@ func (db *DB) Links(relations ...Relation) ([]LinkRow, error) {
 		out = append(out, l)
 	}, `SELECT l.source,s.sha256,l.relation,l.a,l.b,l.t0,l.t1,l.clock,l.written,p.text,l.line,l.off,l.excerpt
 		FROM link l JOIN source s ON s.id=l.source AND s.complete=1 JOIN path p ON p.id=l.path
-		WHERE l.relation IN (?`+strings.Repeat(",?", len(args)-1)+`) ORDER BY l.id`, args...)
+		WHERE l.id`+inList+" ORDER BY l.id", idList(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read links: %w", err)
 	}
@@ -164,7 +197,7 @@ type CoverageRow struct {
 // Coverages returns what the complete sources cover, by subject and then in the
 // order they were read.
 func (db *DB) Coverages() ([]CoverageRow, error) {
-	r, err := db.roster()
+	r, err := db.readRoster()
 	if err != nil {
 		return nil, fmt.Errorf("read coverage: %w", err)
 	}
@@ -222,7 +255,7 @@ type ExpectedRow struct {
 // Expectations returns the evidence that records say must exist, and what
 // collectors asked for and did not get, whose source is 0.
 func (db *DB) Expectations() ([]ExpectedRow, error) {
-	r, err := db.roster()
+	r, err := db.readRoster()
 	if err != nil {
 		return nil, fmt.Errorf("read expected evidence: %w", err)
 	}
