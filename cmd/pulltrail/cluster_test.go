@@ -35,8 +35,9 @@ func startKubernetes(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(k.API.Close)
 	ts.Defer(func() { noSecret(ts, k.Requests(), services.KubernetesSecret) })
 	path := filepath.Join(ts.Getenv("WORK"), "kubeconfig")
-	text := fmt.Sprintf("current-context: prod\ncontexts:\n- {name: prod, context: {cluster: c, user: u}}\n- {name: again, context: {cluster: c, user: u}}\n- {name: eks, context: {cluster: c, user: plugin}}\n"+
-		"clusters: [{name: c, cluster: {server: %q}}]\nusers:\n- {name: u, user: {token: %s}}\n- {name: plugin, user: {exec: {command: aws}}}\n", strings.TrimSuffix(k.API.URL, "/"), servicesToken)
+	text := fmt.Sprintf("current-context: prod\ncontexts:\n- {name: prod, context: {cluster: c, user: u}}\n- {name: again, context: {cluster: c, user: u}}\n- {name: eks, context: {cluster: c, user: plugin}}\n- {name: own, context: {cluster: c, user: script}}\n"+
+		"clusters: [{name: c, cluster: {server: %q}}]\nusers:\n- {name: u, user: {token: %s}}\n- {name: plugin, user: {exec: {command: aws}}}\n"+
+		"- {name: script, user: {exec: {command: sh, args: [login.sh], env: [{name: LOGIN, value: %s}]}}}\n", strings.TrimSuffix(k.API.URL, "/"), servicesToken, servicesToken)
 	ts.Check(os.WriteFile(path, []byte(text), 0o600))
 	ts.Setenv("KUBECONFIG", path)
 }

@@ -13,8 +13,8 @@ import (
 
 func (a *app) collectKubernetes() *cobra.Command {
 	f := collecting{now: true}
-	var file string
-	var contexts, namespaces []string
+	var want kubernetes.Wanted
+	var namespaces []string
 	c := &cobra.Command{
 		Use:   "kubernetes",
 		Short: "Nodes, pods, events and names of secrets, from a cluster",
@@ -24,15 +24,16 @@ rule), and the names of secrets, of their keys and of config maps. Of secrets an
 config maps the server is asked for metadata alone; no value is asked for.
 
 The cluster is the current context of the kubeconfig ($KUBECONFIG, ~/.kube/config),
-or in a pod its own. A login is its token or client certificate; plugins are not
-run. What the account needs is to list events, pods, nodes, secrets, configmaps
-and namespaces; to list secrets is to be allowed to read them, so give it a role of
-its own. Where all namespaces are denied, each is asked for, and those that are
-denied are named. Clusters that have pods of the same names belong in cases of
-their own.`,
+or in a pod its own. A login is its token or client certificate; a plugin (EKS, GKE,
+AKS) is a program that the kubeconfig names, and is run with --run-plugin alone.
+What the account needs is to list events, pods, nodes, secrets, configmaps and
+namespaces; to list secrets is to be allowed to read them, so give it a role of its
+own. Where all namespaces are denied, each is asked for, and those that are denied
+are named. Clusters that have pods of the same names belong in cases of their own.`,
 		Args: wants("no argument: --context NAME, --namespace NAME", cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			all, err := kubernetes.Contexts(file, contexts, f.tokenFile != "")
+			want.Token = f.tokenFile != ""
+			all, err := kubernetes.Contexts(c.Context(), want)
 			if err != nil {
 				return err
 			}
@@ -53,8 +54,9 @@ their own.`,
 		},
 	}
 	f.access(c)
-	c.Flags().StringVar(&file, "kubeconfig", "", "kubeconfig to read in place of $KUBECONFIG")
-	c.Flags().StringSliceVar(&contexts, "context", nil, "contexts of the kubeconfig (default: the current one)")
+	c.Flags().StringVar(&want.File, "kubeconfig", "", "kubeconfig to read in place of $KUBECONFIG")
+	c.Flags().StringSliceVar(&want.Names, "context", nil, "contexts of the kubeconfig (default: the current one)")
+	c.Flags().BoolVar(&want.Plugin, "run-plugin", false, "run the program that the kubeconfig names for the login")
 	c.Flags().StringSliceVar(&namespaces, "namespace", nil, "namespaces (default: all)")
 	return c
 }

@@ -63,29 +63,34 @@ type cluster struct {
 }
 
 type user struct {
-	Certificate     string `yaml:"client-certificate"`
-	CertificateData string `yaml:"client-certificate-data"`
-	Key             string `yaml:"client-key"`
-	KeyData         string `yaml:"client-key-data"`
-	Token           string `yaml:"token"`
-	TokenFile       string `yaml:"tokenFile"`
-	Username        string `yaml:"username"`
-	As              string `yaml:"as"`
-	Exec            *struct {
-		Command string `yaml:"command"`
-	} `yaml:"exec"`
-	Provider *struct {
+	Certificate     string  `yaml:"client-certificate"`
+	CertificateData string  `yaml:"client-certificate-data"`
+	Key             string  `yaml:"client-key"`
+	KeyData         string  `yaml:"client-key-data"`
+	Token           string  `yaml:"token"`
+	TokenFile       string  `yaml:"tokenFile"`
+	Username        string  `yaml:"username"`
+	As              string  `yaml:"as"`
+	Exec            *plugin `yaml:"exec"`
+	Provider        *struct {
 		Name string `yaml:"name"`
 	} `yaml:"auth-provider"`
 
 	dir string
 }
 
-// Contexts finds contexts by their names, the current one when none is named. A
-// file is named, or they are those of $KUBECONFIG, else of ~/.kube/config; in a
-// pod without any it is the pod's own cluster. token tells that the user has a
-// token of his own: what the configuration says of one does not matter.
-func Contexts(file string, names []string, token bool) ([]*Context, error) {
+// Wanted says which contexts, and how to log in.
+type Wanted struct {
+	File   string   // the kubeconfig; "": those of $KUBECONFIG, else ~/.kube/config
+	Names  []string // of contexts; none: the current one
+	Token  bool     // the user has a token: what the configuration says of one does not matter
+	Plugin bool     // a program that the configuration names for the login may be run
+}
+
+// Contexts finds contexts; in a pod without any configuration it is the pod's own
+// cluster.
+func Contexts(ctx context.Context, want Wanted) ([]*Context, error) {
+	file, names := want.File, want.Names
 	files := filepath.SplitList(os.Getenv("KUBECONFIG"))
 	if file != "" {
 		files = []string{file}
@@ -115,7 +120,7 @@ func Contexts(file string, names []string, token bool) ([]*Context, error) {
 	}
 	var out []*Context
 	for _, name := range names {
-		c, err := all.context(name, token)
+		c, err := all.context(ctx, name, want)
 		if err != nil {
 			return nil, fmt.Errorf("kubeconfig %s: %w", strings.Join(files, ", "), err)
 		}
@@ -173,7 +178,7 @@ func (m *merged) text(path string, data []byte) error {
 	return nil
 }
 
-func (m *merged) context(name string, token bool) (*Context, error) {
+func (m *merged) context(ctx context.Context, name string, want Wanted) (*Context, error) {
 	of, ok := m.contexts[name]
 	switch {
 	case name == "":
@@ -185,10 +190,10 @@ func (m *merged) context(name string, token bool) (*Context, error) {
 	if err := c.reach(m.clusters[of[0]]); err != nil {
 		return nil, fmt.Errorf("context %s: %w", name, err)
 	}
-	if token {
+	if want.Token {
 		return c, nil
 	}
-	if err := c.login(m.users[of[1]]); err != nil {
+	if err := c.login(ctx, m.users[of[1]], want.Plugin); err != nil {
 		return nil, fmt.Errorf("context %s: %w", name, err)
 	}
 	return c, nil
@@ -211,23 +216,21 @@ func (c *Context) reach(k cluster) (err error) {
 	return err
 }
 
-// login takes over who asks. A plugin is a program that the configuration names:
-// it is not run.
-func (c *Context) login(u user) (err error) {
-	const advice = ": give the token that it would: --token-file FILE, with what '%s' prints"
+// login takes over who asks, as the configuration has it. A plugin is a program
+// that it names: it is not run unless the user says so.
+func (c *Context) login(ctx context.Context, u user, plugin bool) (err error) {
+	const advice = "give a token, --token-file FILE, with what 'kubectl create token ACCOUNT' prints"
 	switch {
-	case u.Exec != nil && filepath.Base(u.Exec.Command) == "aws":
-		return fmt.Errorf("its login is the plugin %q, which is not run"+advice, u.Exec.Command, "aws eks get-token --cluster-name NAME | jq -r .status.token")
-	case u.Exec != nil && strings.Contains(u.Exec.Command, "gke"):
-		return fmt.Errorf("its login is the plugin %q, which is not run"+advice, u.Exec.Command, "gcloud auth print-access-token")
-	case u.Exec != nil:
-		return fmt.Errorf("its login is the plugin %q, which is not run"+advice, u.Exec.Command, "kubectl create token ACCOUNT")
-	case u.Provider != nil:
-		return fmt.Errorf("its login is the plugin %q, which is not run"+advice, u.Provider.Name, "kubectl create token ACCOUNT")
-	case u.Username != "":
-		return fmt.Errorf("a name and a password are taken by no cluster any more"+advice, "kubectl create token ACCOUNT")
 	case u.As != "":
 		return errors.New("'as' (impersonation) is not supported: use a context without it")
+	case u.Exec != nil && plugin:
+		return c.loginBy(ctx, u.Exec, u.dir)
+	case u.Exec != nil:
+		return fmt.Errorf("its login is the plugin %q, a program: --run-plugin has it run, as kubectl would; or "+advice, u.Exec.Command)
+	case u.Provider != nil:
+		return fmt.Errorf("its login is the plugin %q, which kubectl has no more: "+advice, u.Provider.Name)
+	case u.Username != "":
+		return errors.New("a name and a password are taken by no cluster any more: " + advice)
 	}
 	c.token = u.Token
 	if u.TokenFile != "" {

@@ -90,7 +90,7 @@ func TestCertificates(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(path), "our.key"), key, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		all, err := Contexts(path, nil, false)
+		all, err := Contexts(t.Context(), Wanted{File: path})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,11 +147,11 @@ func TestContexts(t *testing.T) {
 	}
 	// The first file that says something counts; one that is not there is none.
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none")+":"+path+":"+write(t, "second", "current-context: other\ncontexts: [{name: prod, context: {cluster: x, user: x}}]\n"))
-	all, err := Contexts("", []string{"prod", "stage"}, false)
+	all, err := Contexts(t.Context(), Wanted{Names: []string{"prod", "stage"}})
 	if err != nil || len(all) != 2 || all[0].Server != "https://10.0.0.1:6443" || all[1].proxy == nil {
 		t.Fatalf("got %+v, %v", all, err)
 	}
-	if one, err := Contexts("", nil, false); err != nil || len(one) != 1 || one[0].Name != "prod" {
+	if one, err := Contexts(t.Context(), Wanted{}); err != nil || len(one) != 1 || one[0].Name != "prod" {
 		t.Errorf("the current context: %+v, %v", one, err)
 	}
 	for i, want := range []string{token, "OTHERother"} {
@@ -160,22 +160,22 @@ func TestContexts(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"eks": `the plugin "aws", which is not run: give the token that it would: --token-file FILE, with what 'aws eks get-token`,
-		"gke": "gcloud auth print-access-token", "old": `the plugin "oidc"`, "basic": "kubectl create token", "as": "impersonation",
+		"eks": `the plugin "aws", a program: --run-plugin has it run, as kubectl would; or give a token, --token-file FILE, with what 'kubectl create token`,
+		"gke": "--run-plugin", "old": `the plugin "oidc"`, "basic": "kubectl create token", "as": "impersonation",
 		"open": "a token would go to whoever answers", "lost": "names no server", "none": `no context "none"`, "bad": "is not base64", "gone": "certificate-authority: open",
 	} {
-		_, err := Contexts("", []string{name}, false)
+		_, err := Contexts(t.Context(), Wanted{Names: []string{name}})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}
-	if own, err := Contexts("", []string{"eks"}, true); err != nil || own[0].token != "" {
+	if own, err := Contexts(t.Context(), Wanted{Names: []string{"eks"}, Token: true}); err != nil || own[0].token != "" {
 		t.Errorf("with a token of one's own: %+v, %v", own, err)
 	}
-	if _, err := Contexts(filepath.Join(t.TempDir(), "none"), nil, false); err == nil {
+	if _, err := Contexts(t.Context(), Wanted{File: filepath.Join(t.TempDir(), "none")}); err == nil {
 		t.Error("a file that is named and not there is passed over")
 	}
-	if _, err := Contexts(write(t, "config", "contexts: {token: s3cr3t"), nil, false); err == nil || strings.Contains(err.Error(), "s3cr3t") {
+	if _, err := Contexts(t.Context(), Wanted{File: write(t, "config", "contexts: {token: s3cr3t")}); err == nil || strings.Contains(err.Error(), "s3cr3t") {
 		t.Errorf("no YAML: %v", err)
 	}
 }
@@ -195,7 +195,7 @@ func TestInCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
 	t.Setenv("KUBERNETES_SERVICE_PORT", "443")
-	all, err := Contexts("", nil, false)
+	all, err := Contexts(t.Context(), Wanted{})
 	if err != nil || len(all) != 1 || all[0].Server != "https://[fd00::1]:443" {
 		t.Fatalf("got %+v, %v", all, err)
 	}
@@ -203,7 +203,7 @@ func TestInCluster(t *testing.T) {
 		t.Errorf("token %q, %v", got, err)
 	}
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	if _, err := Contexts("", nil, false); err == nil {
+	if _, err := Contexts(t.Context(), Wanted{}); err == nil {
 		t.Error("no configuration, and no pod: there is a context")
 	}
 }
@@ -215,7 +215,7 @@ func FuzzKubeconfig(f *testing.F) {
 		if all.text("config", text) != nil {
 			return
 		}
-		if c, err := all.context("prod", false); err == nil && c.Server == "" {
+		if c, err := all.context(t.Context(), "prod", Wanted{}); err == nil && c.Server == "" {
 			t.Errorf("got %+v", c)
 		}
 	})
