@@ -67,8 +67,31 @@ type osqueryRow struct {
 	span  timeline.Span
 }
 
-// osqueryPackages are the tables of packages and the kind of their purls.
-var osqueryPackages = map[string]string{"python_packages": "pypi", "npm_packages": "npm", "deb_packages": "deb", "rpm_packages": "rpm"}
+// osqueryPackages are the tables of packages and how their rows are read.
+// https://osquery.io/schema/5.19.0/#python_packages
+//
+//	{"name": "litellm", "version": "1.107.0", "summary": "…", "path": "/usr/lib/python3/dist-packages"}
+//	{"name": "xz-libs", "version": "5.6.1", "release": "1.fc40", "arch": "x86_64", "epoch": "0", …}
+var osqueryPackages = map[string]func(name, version string, row value) (timeline.Item, bool){
+	"python_packages": func(name, version string, _ value) (timeline.Item, bool) {
+		return timeline.Item{Artifact: timeline.PURL("pypi", "", name, version)}, evidence.IsDistName(name) && evidence.IsVersion(version)
+	},
+	"npm_packages": func(name, version string, _ value) (timeline.Item, bool) {
+		return evidence.NPMItem(name, version), evidence.IsNPMName(name) && evidence.IsSemver(version)
+	},
+	"deb_packages": func(name, version string, row value) (timeline.Item, bool) {
+		return evidence.SystemItem("deb", "", name, row.get("arch").text(), version), evidence.IsDebName(name) && evidence.IsDebVersion(version)
+	},
+	"rpm_packages": func(name, version string, row value) (timeline.Item, bool) {
+		if release := row.get("release").text(); release != "" {
+			version += "-" + release
+		}
+		if epoch := row.get("epoch").text(); epoch != "" {
+			version = epoch + ":" + version
+		}
+		return evidence.RPMItem(name, version, row.get("arch").text())
+	},
+}
 
 // row reads one row: of a package, an image or container of Docker, or of a
 // process. A row that is gone proves that the thing was there.
@@ -78,13 +101,18 @@ func (q *osqueryRow) row(v value, gone bool, o *evidence.Out) {
 		action = timeline.Remove
 	}
 	e := timeline.Event{Action: action, Subject: q.who, Span: q.span}
-	for table, kind := range osqueryPackages {
-		name, version := v.get("name").text(), v.get("version").text()
-		if strings.HasSuffix(q.table, table) && name != "" && version != "" {
-			e.Items = []timeline.Item{{Artifact: timeline.PURL(kind, "", name, version)}}
-			o.Event(e)
+	for table, read := range osqueryPackages {
+		if !strings.HasSuffix(q.table, table) {
+			continue
+		}
+		item, ok := read(v.get("name").text(), v.get("version").text(), v)
+		if !ok {
+			o.Skip("no name and version of a package")
 			return
 		}
+		e.Items = []timeline.Item{item}
+		o.Event(e)
+		return
 	}
 	switch {
 	case strings.HasSuffix(q.table, "docker_images"):

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"net/url"
 	"strings"
 
 	"pulltrail/timeline"
@@ -41,9 +40,13 @@ func RPMItem(name, evr, arch string) (timeline.Item, bool) {
 		!IsDebVersion(strings.ReplaceAll(version, "_", "")) || strings.Trim(epoch, "0123456789") != "" || strings.Trim(arch, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 		return timeline.Item{}, false
 	}
-	it := timeline.Item{Artifact: timeline.PURL("rpm", "", name, version) + "?arch=" + url.QueryEscape(arch)}
+	it := SystemItem("rpm", "", name, arch, version)
 	if epoch != "" && epoch != "0" {
-		it.Artifact += "&epoch=" + epoch
+		mark := "&"
+		if arch == "" {
+			mark = "?"
+		}
+		it.Artifact += mark + "epoch=" + epoch
 	}
 	return it, true
 }
