@@ -129,9 +129,11 @@ var wrappings = map[string]wrapping{
 	"jenkins":    prefixed("jenkins", "Started by user deploy", func(int) string { return "" }),
 	"jenkins, timestamper": prefixed("jenkins", "Started by user deploy\n[Pipeline] { (Branch: unit)",
 		func(i int) string { return "[" + stamp(i, "2006-01-02T15:04:05.000Z") + "] [unit] " }),
-	"pod-prefix": prefixed("pod-prefix", "", func(int) string { return "[pod/api-7d9c/api] " }),
-	"tekton":     prefixed("pod-prefix", "", func(int) string { return "[build : install-deps] " }),
-	"klog":       prefixed("klog", "", func(i int) string { return "I" + stamp(i, "0102 15:04:05.000000") + "    1843 main.go:41] " }),
+	"git-remote":    prefixed("git-remote", "", func(int) string { return "remote: " }),
+	"shell-session": prefixed("shell-session", "dev@web1:~/app$ pip --version", func(int) string { return "" }),
+	"pod-prefix":    prefixed("pod-prefix", "", func(int) string { return "[pod/api-7d9c/api] " }),
+	"tekton":        prefixed("pod-prefix", "", func(int) string { return "[build : install-deps] " }),
+	"klog":          prefixed("klog", "", func(i int) string { return "I" + stamp(i, "0102 15:04:05.000000") + "    1843 main.go:41] " }),
 	"asciinema": {frame: "asciinema", wrap: func(lines []string) []string {
 		out := []string{`{"version": 2, "width": 80, "height": 24, "timestamp": 1792584000}`}
 		for i, l := range lines {

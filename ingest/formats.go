@@ -47,6 +47,7 @@ var Formats = []evidence.Format{
 	frame.BuildKitTerminal,
 	frame.DockerBuild,
 	frame.Kaniko,
+	frame.GitRemote,
 
 	tool.Diff,
 	tool.Compose,
@@ -78,6 +79,7 @@ var Formats = []evidence.Format{
 	tool.Wget,
 	tool.Curl,
 	tool.Pipx,
+	tool.Tox,
 	tool.HAProxy,
 	tool.Envoy,
 	tool.Caddy,
@@ -224,4 +226,6 @@ var Formats = []evidence.Format{
 	document.Environment,
 	document.CredentialList,
 	document.HTTPAnswer,
+
+	frame.ShellSession,
 }

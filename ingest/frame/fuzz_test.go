@@ -72,6 +72,8 @@ func FuzzCompose(f *testing.F)          { fuzz(f, Compose) }
 func FuzzNPMDebug(f *testing.F)         { fuzz(f, NPMDebug) }
 func FuzzPipLog(f *testing.F)           { fuzz(f, PipLog) }
 func FuzzCloudWatch(f *testing.F)       { fuzz(f, CloudWatch) }
+func FuzzGitRemote(f *testing.F)        { fuzz(f, GitRemote) }
+func FuzzShellSession(f *testing.F)     { fuzz(f, ShellSession) }
 func FuzzStamped(f *testing.F)          { fuzz(f, Stamped) }
 func FuzzBuildKitTerminal(f *testing.F) { fuzz(f, BuildKitTerminal) }
 func FuzzKaniko(f *testing.F)           { fuzz(f, Kaniko) }

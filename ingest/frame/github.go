@@ -58,12 +58,16 @@ func claimGitHub(h *evidence.Head) bool {
 }
 
 // githubColumns cuts a line of gh run view --log: job, step and the line
-// itself, between tabs.
+// itself, between tabs, or what an editor or a page made of them.
 //
 //	build	Set up job	2026-03-19T20:11:02.1000007Z Current runner version: '2.332.0'
+//	build (3.12)    Set up job    2026-03-19T20:11:02.1000007Z Current runner version: '2.332.0'
 func githubColumns(line []byte) (job, text []byte, ok bool) {
 	job, rest, ok := bytes.Cut(line, []byte("\t"))
-	if !ok || len(job) == 0 || len(job) > 300 {
+	if !ok {
+		return githubBlanks(line)
+	}
+	if len(job) == 0 || len(job) > 300 {
 		return nil, nil, false
 	}
 	_, text, ok = bytes.Cut(rest, []byte("\t"))
@@ -71,6 +75,27 @@ func githubColumns(line []byte) (job, text []byte, ok bool) {
 		return nil, nil, false
 	}
 	return job, text, true
+}
+
+// githubBlanks is githubColumns for columns with two blanks or more between
+// them.
+func githubBlanks(line []byte) (job, text []byte, ok bool) {
+	head := line[:min(len(line), 600)]
+	job, rest, ok := bytes.Cut(head, []byte("  "))
+	if !ok || len(job) == 0 || job[0] == ' ' || len(job) > 300 {
+		return nil, nil, false
+	}
+	for at := len(head) - len(rest); at < len(head); at++ {
+		i := bytes.IndexByte(head[at:], '2')
+		if i < 0 {
+			break
+		}
+		at += i
+		if before := bytes.TrimSuffix(head[:at], bom); bytes.HasSuffix(before, []byte("  ")) && githubStamp(line[at:]) {
+			return job, line[at:], true
+		}
+	}
+	return nil, nil, false
 }
 
 // github is the frame at work in one source.

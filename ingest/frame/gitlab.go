@@ -162,7 +162,10 @@ func sectionStart(text []byte, _ *evidence.Times) timeline.Span {
 //	section_start:1768988825:prepare_executor[collapsed=true]
 func (t *trace) marks(l *evidence.Line, stamped bool, o *evidence.Out) {
 	for bytes.HasPrefix(l.Text, []byte("section_")) {
-		mark, rest, _ := bytes.Cut(l.Text, []byte("\r"))
+		mark, rest, ok := bytes.Cut(l.Text, []byte("\r"))
+		if !ok {
+			mark, rest = gluedMark(l.Text)
+		}
 		fields := bytes.SplitN(mark, []byte(":"), 3)
 		if len(fields) != 3 || string(fields[0]) != "section_start" && string(fields[0]) != "section_end" {
 			return
@@ -177,6 +180,30 @@ func (t *trace) marks(l *evidence.Line, stamped bool, o *evidence.Out) {
 		t.text.Step(o)
 		l.Text = rest
 	}
+}
+
+// runnerSections are the sections that the runner itself makes.
+var runnerSections = []string{
+	"prepare_executor", "prepare_script", "get_sources", "clear_worktree", "restore_cache", "download_artifacts", "resolve_secrets", "step_script", "build_script", "after_script",
+	"archive_cache_on_failure", "archive_cache", "upload_artifacts_on_success", "upload_artifacts_on_failure", "cleanup_file_variables",
+}
+
+// gluedMark cuts a mark off a line of which the carriage return was lost when
+// it was copied:
+//
+//	section_end:1768988830:prepare_executorsection_start:1768988830:prepare_scriptPreparing environment
+//	section_end:1768988890:step_scriptJob succeeded
+func gluedMark(line []byte) (mark, rest []byte) {
+	for _, name := range runnerSections {
+		i := bytes.Index(line[:min(len(line), 80)], []byte(":"+name))
+		if n := i + 1 + len(name); i > 0 && bytes.Count(line[:i], []byte(":")) == 1 {
+			if n < len(line) && line[n] == '[' {
+				n += bytes.IndexByte(line[n:], ']') + 1
+			}
+			return line[:n], line[n:]
+		}
+	}
+	return line, nil
 }
 
 // traceLimit begins what stands in place of the rest of a trace that is too

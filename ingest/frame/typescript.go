@@ -45,6 +45,7 @@ func (t *typescript) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out)
 		return s
 	}
 	l.Stamp = evidence.Stamp{Text: t.began, Read: afterStart}
+	unprompt(l)
 	return child
 }
 

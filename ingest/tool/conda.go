@@ -74,7 +74,10 @@ func (c *conda) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	case condaProgress:
 		return c.progress(text, o)
 	case condaMamba:
-		return c.mambaRow(text, o)
+		if r := c.mambaRow(text, o); r != evidence.Miss {
+			return r
+		}
+		return c.came(text, o)
 	case condaExecutes:
 		// Messages of packages may stand between the line and its end.
 		if text == "done" {
@@ -108,6 +111,9 @@ func (c *conda) heading(text string, o *evidence.Out) evidence.Result {
 		c.begin(condaProgress, o)
 	case strings.HasPrefix(text, "Package ") && strings.HasSuffix(strings.Join(strings.Fields(text), " "), "Version Build Channel Size"):
 		c.begin(condaMamba, o)
+	case c.op == nil && strings.HasPrefix(text, "Linking ") && linksDist(text):
+		c.begin(condaElse, o) // what stood before was cut off
+		return c.link(text, o)
 	case c.op == nil: // apt says REMOVED and DOWNGRADED too
 		return evidence.Miss
 	case text == "The following packages will be REMOVED:":
@@ -320,6 +326,38 @@ func (c *conda) mambaRow(text string, o *evidence.Out) evidence.Result {
 		c.gone = append(c.gone, evidence.CondaItem(w[1], w[2]))
 	}
 	return evidence.Done
+}
+
+// linksDist knows a line of micromamba by the build behind the version: compilers
+// link too.
+//
+//	Linking python-3.10.12-h01493a6_0_cpython
+func linksDist(text string) bool {
+	dist := strings.TrimPrefix(text, "Linking ")
+	build := dist[strings.LastIndexByte(dist, '-')+1:]
+	_, _, ok := condaDist(dist)
+	return ok && strings.Contains(build, "_") && strings.ContainsAny(build, "0123456789")
+}
+
+// came reads a package that mamba fetched. The plan has its version.
+//
+//	numpy                                                8.1MB @  25.5MB/s  0.2s
+func (c *conda) came(text string, o *evidence.Out) evidence.Result {
+	w := strings.Fields(text)
+	if len(w) != 5 || w[2] != "@" || !strings.HasSuffix(w[3], "/s") || !strings.HasSuffix(w[4], "s") {
+		return evidence.Miss
+	}
+	for _, it := range c.now {
+		if strings.HasPrefix(it.Artifact, timeline.PURL("conda", "", w[0], "")+"@") && !c.got[it.Artifact] {
+			if c.got == nil {
+				c.got = map[string]bool{}
+			}
+			c.got[it.Artifact] = true
+			o.Emit(timeline.Download, c.op, it)
+			return evidence.Done
+		}
+	}
+	return evidence.Miss
 }
 
 // link reads what micromamba puts in place:

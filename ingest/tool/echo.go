@@ -20,7 +20,7 @@ var Echo = evidence.Format{
 	Cannot: "that the command succeeded, which version a command without output got, and what a script or a task ran of which no line is shown: a job that ran one is unknown",
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
 	Sample: "made with dash and bash, and written by hand after the programs' documentation",
-	Starts: append([]string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled}, bareStarts...),
+	Starts: slices.Concat([]string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled}, runnerMarks, bareStarts),
 	// A command is always given to its own tool first.
 	Commands: true,
 	Tool:     func() evidence.Parser { return &echo{} },
@@ -90,6 +90,7 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 //     $ pip install -r requirements.txt
 //     [90m$ docker compose pull
 //     Running "install" command: `npm ci`...
+//     nox > python -m pip install litellm
 func traced(line []byte) (command string, ok bool) {
 	text := bytes.TrimLeft(line, " \t")
 	if len(text) == 0 || len(line) != len(text) && text[0] == '$' {
@@ -102,6 +103,9 @@ func traced(line []byte) (command string, ok bool) {
 			return "", false
 		}
 		return string(rest[:end]), true
+	}
+	if command := runnerCommand(text); command != "" {
+		return command, true
 	}
 	if rest, ok := bytes.CutPrefix(text, []byte("[90m$")); ok {
 		return string(bytes.TrimPrefix(rest, []byte("[0m"))), true
@@ -118,6 +122,29 @@ func traced(line []byte) (command string, ok bool) {
 		return "", false
 	}
 	return string(text[mark+1:]), true
+}
+
+// runnerMarks are what programs that run tasks put before a command.
+var runnerMarks = []string{"nox > ", "✨ Pixi task (", "cmd ["}
+
+// runnerCommand returns the command that such a program says it runs; "" when
+// the line is none, as what nox says of its sessions.
+//
+//	nox > python -m pip install litellm==1.107.0
+//	nox > Session tests was successful.
+//	✨ Pixi task (setup in default): pip install -e .
+//	cmd [1] | pip install -e .                 (hatch)
+func runnerCommand(text []byte) string {
+	for i, mark := range runnerMarks {
+		rest, ok := bytes.CutPrefix(text, []byte(mark))
+		if ok && i > 0 {
+			_, rest, ok = bytes.Cut(rest, []byte([]string{"", "): ", "] | "}[i]))
+		}
+		if ok && len(rest) > 0 && len(rest) <= maxCommand && (rest[0] < 'A' || rest[0] > 'Z') && rest[0] != '*' {
+			return string(rest)
+		}
+	}
+	return ""
 }
 
 // script reads a line of a script. A command goes on while its quotes are

@@ -50,6 +50,7 @@ func fuzz(f *testing.F, format evidence.Format) {
 	})
 }
 
+func FuzzTox(f *testing.F)           { fuzz(f, Tox) }
 func FuzzAccess(f *testing.F)        { fuzz(f, Access) }
 func FuzzDockerd(f *testing.F)       { fuzz(f, Dockerd) }
 func FuzzContainerd(f *testing.F)    { fuzz(f, Containerd) }

@@ -18,9 +18,31 @@ var PDM = evidence.Format{
 	Proves: "what was installed, replaced and removed, with versions",
 	Cannot: "what was only locked",
 	Doc:    "https://pdm-project.org/latest/usage/dependency/",
-	Sample: "written by hand after the documentation",
-	Starts: []string{"✔ Install ", "✔ Update ", "✔ Remove ", "Synchronizing working set with resolved packages: ", "All packages are synced to date", "🎉 All complete"},
-	Tool:   func() evidence.Parser { return &pdm{} },
+	Sample: "made with pdm 2.2.1 on a closed network, and written by hand after the documentation",
+	Starts: []string{
+		"✔ Install ", "✔ Update ", "✔ Remove ", "v Install ", "v Update ", "v Remove ", "? Install ", "? Update ", "? Remove ", "Install ", "Update ", "Remove ",
+		"Synchronizing working set with ", "All packages are synced to date", "🎉 All complete",
+	},
+	Looks: looksPDM,
+	Tool:  func() evidence.Parser { return &pdm{} },
+}
+
+// looksPDM tells rows from sentences that begin with the same word.
+func looksPDM(text []byte) bool {
+	switch text[0] {
+	case 'I', 'U', 'R', 'v', '?':
+		return bytes.HasSuffix(bytes.TrimRight(text, " \t"), []byte(" successful"))
+	}
+	return true
+}
+
+// pdmMark is the mark of a row: without Unicode or a terminal it is another
+// character, or none.
+func pdmMark(w []string) []string {
+	if w[0] == "✔" || w[0] == "v" || w[0] == "?" {
+		return w
+	}
+	return append([]string{"✔"}, w...)
 }
 
 type pdm struct {
@@ -32,7 +54,9 @@ type pdm struct {
 // Line reads one line:
 //
 //	Synchronizing working set with resolved packages: 5 to add, 0 to update, 0 to remove
+//	Synchronizing working set with lock file: 5 to add, 0 to update, 0 to remove
 //	  ✔ Install certifi 2024.2.2 successful
+//	  v Install idna 3.7 successful                 (Windows)
 //	  ✔ Update litellm 1.52.5 -> 1.52.15 successful
 //	  ✔ Remove py 1.11.0 successful
 func (p *pdm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
@@ -48,7 +72,7 @@ func (p *pdm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		p.End(timeline.OpDone, o)
 		return evidence.Done
 	}
-	if w[0] != "✔" { // how much there is to do
+	if w[0] == "Synchronizing" || w[0] == "All" { // how much there is to do
 		if p.op == nil {
 			p.op = o.Invocation("pdm")
 		}
@@ -66,6 +90,7 @@ func (p *pdm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		}
 		return evidence.Done
 	}
+	w = pdmMark(w)
 	if len(w) < 5 || w[len(w)-1] != "successful" || !evidence.IsDistName(strings.SplitN(w[2], "[", 2)[0]) {
 		return evidence.Miss
 	}

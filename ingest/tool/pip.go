@@ -20,12 +20,12 @@ var Pip = evidence.Format{
 	Proves: "what was asked for, resolved, downloaded, reused from the cache, installed, removed and already there, with versions",
 	Cannot: "what pip -q did; the exact version of a requirement whose answer was cut off",
 	Doc:    "https://pip.pypa.io/en/stable/cli/pip_install/",
-	Sample: "made with pip 18.1 to 25.0.1 on a closed network",
+	Sample: "made with pip 18.1 to 25.0.1 on a closed network; pip 1 by hand after public logs",
 	Starts: []string{
 		"Collecting ", "Downloading ", "Using cached ", "Requirement already ", "Processing ", "Obtaining ", "Saved ",
 		"Created wheel for ", "Found existing installation: ", "Uninstalling ", "Successfully ", "Would install ", "Proceed (",
 		"Looking in ", "Using pip ", "Installing collected packages: ", "ERROR: ", "Could not find a version ",
-		"No matching distribution ", "Fetching",
+		"No matching distribution ", "Fetching", "Downloading/unpacking ", "Could not find any downloads ", "No distributions at all ",
 	},
 	Looks: looksPip,
 	Tool:  func() evidence.Parser { return &pip{} },
@@ -36,6 +36,9 @@ var Pip = evidence.Format{
 func looksPip(text []byte) bool {
 	switch text[0] {
 	case 'D':
+		if bytes.HasPrefix(text, []byte("Downloading/")) {
+			return true
+		}
 	case 'C':
 		asked, ok := bytes.CutPrefix(text, []byte("Collecting "))
 		return !ok || !prose(asked)
@@ -66,6 +69,7 @@ type pip struct {
 	plan      []string      // what it said that it would install
 	collected bool          // something was asked for that the environment did not have
 	ends      bool          // the output may end here: some invocations print no last line
+	old       bool          // a pip before 6, whose last line has no versions
 
 	found found
 	long  *longLine // a "Successfully installed …" that may go on in the next line
@@ -107,6 +111,8 @@ func (p *pip) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 			return evidence.Miss
 		}
 		return p.collecting(string(rest), indent, o)
+	case "Downloading/unpacking":
+		return p.unpacking(string(rest), indent, o)
 	case "Downloading":
 		return p.download(timeline.Download, rest, o)
 	case "Using":
@@ -186,7 +192,7 @@ func (p *pip) finish(how timeline.OpState, o *evidence.Out) {
 		p.op.Answer()
 	}
 	o.Close(p.op, how)
-	p.op, p.phase, p.got, p.plan, p.collected, p.ends = nil, idle, nil, nil, false, false
+	p.op, p.phase, p.got, p.plan, p.collected, p.ends, p.old = nil, idle, nil, nil, false, false, false
 }
 
 // End ends an invocation that printed no end.
@@ -374,6 +380,7 @@ var failures = []string{
 	"ResolutionImpossible", "Could not find a version ", "No matching distribution ", "Cannot install ",
 	"Could not install packages ", "Could not open requirements file", "Could not build wheels ", "Operation cancelled",
 	"Exception:", "Failed to build installable wheels", "Invalid requirement:", "Cannot uninstall ",
+	"Could not find any downloads ", "No distributions at all found ",
 }
 
 // failed reads pip's errors. Old versions print some without "ERROR: ".

@@ -89,7 +89,7 @@ func (p *pip) dropFound(o *evidence.Out) {
 // uninstalled reads "Successfully uninstalled litellm-1.105.4".
 func (p *pip) uninstalled(dist string, o *evidence.Out) evidence.Result {
 	name, version := p.found.name, p.found.version
-	if name == "" || !strings.HasPrefix(dist, name+"-"+version) {
+	if name == "" || dist != name && !strings.HasPrefix(dist, name+"-"+version) { // before pip 6 the name alone
 		i := strings.IndexAny(dist+" ", " [;:")
 		var ok bool
 		if name, version, ok = evidence.SplitDist(asciiPart(dist[:min(i, len(dist))])); !ok {
@@ -135,6 +135,9 @@ func (p *pip) successfully(text string, indent int, gem bool, o *evidence.Out) e
 }
 
 func (p *pip) installed(text string, indent int, gem bool, o *evidence.Out) evidence.Result {
+	if p.old && !gem {
+		return p.installedOld(text, o)
+	}
 	items := distList(text)
 	if items == nil || gem {
 		return evidence.Miss

@@ -34,7 +34,7 @@ type pipenv struct {
 //	✔ Installation Succeeded
 //	Installing dependencies from Pipfile.lock (a1b2c3)...
 func (p *pipenv) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	text := string(bytes.TrimSpace(l.Text))
+	text := strings.ReplaceAll(string(bytes.TrimSpace(l.Text)), "…", "...") // old versions
 	if l.Echo {
 		return evidence.Miss
 	}

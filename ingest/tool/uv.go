@@ -21,7 +21,7 @@ var UV = evidence.Format{
 	Sample: "written by hand after uv 0.9's output",
 	Starts: []string{
 		"+ ", "- ", "~ ", "Resolved ", "Prepared ", "Uninstalled ", "Installed ", "Would ", "Audited ", "Checked ",
-		"Added ", "Updated ", "Removed ", "Downloading ", "Downloaded ", "Built ", "DEBUG ",
+		"Added ", "Updated ", "Removed ", "Modified ", "Downloading ", "Downloaded ", "Built ", "DEBUG ",
 	},
 	Looks: looksUV,
 	Tool:  func() evidence.Parser { return &uv{} },
@@ -75,6 +75,7 @@ type uv struct {
 	rows  int             // rows that it still must have
 	got   map[string]bool // downloads said already
 	minus []heldRow       // " - x==1" rows without a header: a list may look the same
+	tool  bool            // the line before may be of uv tool upgrade, whose rows have no other header
 }
 
 // heldRow is a removal that the next line must confirm.
@@ -87,6 +88,12 @@ type heldRow struct {
 func (u *uv) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := bytes.TrimSpace(l.Text)
 	row, isRow := uvRow(l.Text)
+	if u.tool {
+		u.tool = false
+		if isRow && u.op == nil {
+			u.begin(uvInstalled, o)
+		}
+	}
 	if u.minus != nil && !u.confirm(row, text, o) {
 		u.minus = nil
 	}
@@ -111,6 +118,8 @@ func (u *uv) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return u.header(string(word), string(rest), o)
 	case "Would":
 		return u.would(rest, o)
+	case "Modified":
+		return u.upgraded(bytes.HasSuffix(rest, []byte(" environment")))
 	case "Added", "Updated", "Removed":
 		return u.locked(string(word), string(rest), o)
 	case "Downloading", "Downloaded":
@@ -341,6 +350,9 @@ func (u *uv) confirm(c change, text []byte, o *evidence.Out) bool {
 //	Removed iniconfig v2.0.0
 func (u *uv) locked(verb, rest string, o *evidence.Out) evidence.Result {
 	words := strings.Fields(rest)
+	if u.op == nil && verb == "Updated" {
+		return u.upgraded(len(words) == 4 && words[2] == "->" && words[1][0] == 'v' && words[3][0] == 'v')
+	}
 	if u.op == nil || len(words) < 2 || !evidence.IsDistName(words[0]) {
 		return evidence.Miss
 	}
@@ -354,6 +366,22 @@ func (u *uv) locked(verb, rest string, o *evidence.Out) evidence.Result {
 		o.Emit(timeline.Resolve, op, timeline.Item{Artifact: timeline.PURL("pypi", "", words[0], last)})
 	}
 	u.open = true
+	return evidence.More
+}
+
+// upgraded reads the header of uv tool upgrade, when rows follow:
+//
+//	Updated litellm v1.106.2 -> v1.107.0
+//	 - litellm==1.106.2
+//	 + litellm==1.107.0
+//	Installed 2 executables: litellm, litellm-proxy
+//	Modified litellm environment
+//	 - openai==1.98.0
+func (u *uv) upgraded(header bool) evidence.Result {
+	if !header || u.op != nil {
+		return evidence.Miss
+	}
+	u.tool = true
 	return evidence.More
 }
 
@@ -397,39 +425,4 @@ func (u *uv) built(rest string, o *evidence.Out) evidence.Result {
 	}
 	o.Emit(timeline.Install, u.op, timeline.Item{Artifact: timeline.PURL("pypi", "", name, version)})
 	return evidence.Done
-}
-
-// uvDebug are messages of uv --verbose that name a version.
-var uvDebug = []struct {
-	start  string
-	action timeline.Action
-}{
-	{"Selecting: ", timeline.Resolve},
-	{"Identified uncached distribution: ", timeline.Resolve},
-	{"Requirement already installed: ", timeline.Present},
-	{"Requirement already cached: ", timeline.Cached},
-	{"Registry requirement already cached: ", timeline.Cached},
-}
-
-// debug reads lines of uv --verbose:
-//
-//	DEBUG Selecting: litellm==1.107.0 [compatible] (litellm-1.107.0-py3-none-any.whl)
-//	DEBUG Registry requirement already cached: litellm==1.107.0
-func (u *uv) debug(rest string, o *evidence.Out) evidence.Result {
-	for _, d := range uvDebug {
-		text, ok := strings.CutPrefix(rest, d.start)
-		if !ok {
-			continue
-		}
-		r, after, ok := evidence.ParseRequirement(text)
-		if !ok || r.Version == "" || after != "" && after[0] != ' ' {
-			return evidence.Miss
-		}
-		if u.op == nil {
-			u.begin(uvBegun, o)
-		}
-		o.Emit(d.action, u.op, timeline.Item{Artifact: timeline.PURL("pypi", "", r.Name, r.Version)})
-		return evidence.Done
-	}
-	return evidence.Miss
 }

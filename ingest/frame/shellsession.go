@@ -1,0 +1,101 @@
+package frame
+
+import (
+	"bytes"
+	"regexp"
+
+	"pulltrail/ingest/evidence"
+)
+
+// ShellSession is what was copied from a terminal: prompts, what was typed
+// behind them, and what was shown.
+// https://www.gnu.org/software/bash/manual/html_node/Controlling-the-Prompt.html
+var ShellSession = evidence.Format{
+	Name:   "shell-session",
+	Shape:  evidence.FrameShape,
+	Title:  "Text copied from a terminal, with prompts",
+	Proves: "which command a line of output is of",
+	Cannot: "the time, and the host: what a prompt says of it is anybody's choice; what was left out of the copy",
+	Doc:    "https://www.gnu.org/software/bash/manual/html_node/Controlling-the-Prompt.html",
+	Sample: "written by hand after the prompts that distributions and shells come with",
+	Claim:  claimShellSession,
+	New:    func() evidence.Peeler { return shellSession{} },
+}
+
+// prompts are those that distributions and shells come with, an environment's
+// name in parentheses before them. A lone "$", "#", "%" or ">" is none: texts of
+// all kinds have it.
+//
+//	root@4f3c21aab0:/app# pip install litellm
+//	[ec2-user@ip-10-0-0-1 app]$ pip install litellm
+//	(venv) dev@laptop gateway % uv sync
+//	laptop:gateway dev$ pip install litellm
+//	(venv) PS C:\work> pip install litellm
+//	C:\work>pip install litellm
+//	➜  gateway git:(main) ✗ uv add litellm
+//	❯ uv add litellm
+//	(.venv) $ pip install litellm
+var prompts = regexp.MustCompile(`^(?:\([\w.@:/ -]{1,60}\) ?)*(?:` +
+	`[\w.-]+@[\w.-]+:[^\s$#%>]{0,200}[$#%] |` +
+	`\[[\w.-]+@[\w.-]+ [^\]]{0,200}\][$#] |` +
+	`[\w.-]+@[\w.-]+ [^\s$#%]{1,200} [%$#] |` +
+	`[\w.-]+:[^\s$#%:]{1,200} [\w.-]+\$ |` +
+	`(?:PS )?[A-Za-z]:\\[^<>|"*?]{0,200}> ?|` +
+	`➜ {1,2}[^\s]{1,100} (?:git:\([^)\s]{1,100}\) )?(?:✗ )?|` +
+	`❯ ` +
+	`)|^(?:\([\w.@:/-]{1,60}\) ?)+[$#%>] `)
+
+// promptCommand returns what was typed behind a prompt; nil when the line has
+// none.
+func promptCommand(line []byte) []byte {
+	if len(line) < 4 {
+		return nil
+	}
+	m := prompts.FindIndex(line[:min(len(line), 512)])
+	if m == nil {
+		return nil
+	}
+	command := bytes.TrimLeft(line[m[1]:], " ")
+	if len(command) == 0 || !letterOrPath(command[0]) {
+		return nil
+	}
+	return command
+}
+
+func letterOrPath(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '.' || c == '/' || c == '~' || c == '_'
+}
+
+// typedPrograms are those of which a claim of text is made.
+var typedPrograms = regexp.MustCompile(`^(?:sudo (?:-\w+ )*)?(?:\S*[/\\])?(?:pip[\d.]*|python[\d.]*|py|uvx?|poetry|pipenv|pdm|pipx|conda|(?:micro)?mamba|hatch|tox|nox|rye|pixi|` +
+	`docker(?:-compose)?|podman|nerdctl|crane|skopeo|helm|kubectl|npm|npx|pnpm|yarn|bun|apt(?:-get)?|apk|dnf|yum|gem|cargo|go|make)(?:\.exe)? `)
+
+// claimShellSession wants a prompt with a command behind it that tools here
+// know: much text has something that looks like a prompt.
+func claimShellSession(h *evidence.Head) bool {
+	for line := range bytes.Lines(h.Bytes) {
+		if command := promptCommand(bytes.TrimRight(evidence.StripEscapes(bytes.Clone(line)), "\r\n")); command != nil && typedPrograms.Match(command) {
+			return true
+		}
+	}
+	return false
+}
+
+type shellSession struct{}
+
+// Peel puts one mark in the place of all prompts.
+func (shellSession) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
+	if !o.IsClaimed(s) {
+		return nil
+	}
+	child := s.Child(o, nil)
+	unprompt(l)
+	return child
+}
+
+// unprompt puts the mark of a command in the place of a prompt.
+func unprompt(l *evidence.Line) {
+	if command := promptCommand(l.Text); command != nil {
+		l.Text = append([]byte("$ "), command...)
+	}
+}
