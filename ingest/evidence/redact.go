@@ -66,8 +66,9 @@ func Clean(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// maxViews bounds how often a text may be quoted inside another.
-const maxViews = 3
+// maxViews bounds how often a text may be quoted inside another: a form's value
+// in a query in a package URL is three times, and then its plus signs are blanks.
+const maxViews = 4
 
 // Redact hides secret values in text. It stands where strings leave a parser,
 // so nothing that is stored, printed or logged holds one; only names of
