@@ -360,6 +360,10 @@ func (q *question) judgeEcosystem(f timeline.Fact) []judged {
 	if f.Item.Artifact == timeline.SomeImage {
 		topic = timeline.Images
 	}
+	builds := f.Item.Ref == timeline.BuildRequirements
+	if builds && !q.buildsFetch() {
+		return nil
+	}
 	var out []judged
 	for _, c := range q.inc.Channels {
 		w := q.during(c.Name, f.Span)
@@ -368,6 +372,9 @@ func (q *question) judgeEcosystem(f timeline.Fact) []judged {
 		}
 		j := judged{Fact: f, channel: c.Name, key: "ecosystem/" + f.Parts.Type, rule: "opaque-in-window", verdict: Unknown, ask: true}
 		j.because = fmt.Sprintf("ran %s %s, and the log does not show %s", quoteCommand(f), q.when(w, f.Span), what(topic))
+		if builds {
+			j.because = fmt.Sprintf("had fetched what the build of a package needs %s (%s), of which no versions are printed, and builds use what the incident lists", q.when(w, f.Span), quoteCommand(f))
+		}
 		if w.open() {
 			j.rule = ruleOpenWindow
 		}

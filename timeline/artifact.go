@@ -190,6 +190,11 @@ var endpoints = []string{"secret", "domain", "ip", "url", "file"}
 // Split gives such an artifact a Type and no Name.
 func Ecosystem(kind string) string { return "pkg:" + kind }
 
+// BuildRequirements is the Ref of what a build fetched into an environment of its
+// own: the tools that the build of a package needs, of which pip, uv and build
+// print no versions. https://peps.python.org/pep-0517/
+const BuildRequirements = "build-system.requires"
+
 // SomeImage stands for images that a command may have pulled and did not name,
 // as an ecosystem stands for packages.
 const SomeImage = "pkg:oci"

@@ -26,6 +26,7 @@ type Stream struct {
 	OpParent int64
 
 	prints   bool   // see Out.Prints
+	failed   bool   // see Failed
 	frames   uint64 // bits of the frames above, so that none is entered twice
 	children map[streamKey]*Stream
 	parsers  []Parser // by the number of the tool; nil before the first one
@@ -162,7 +163,7 @@ func (s *Stream) end(o *Out, how timeline.OpState) {
 	for _, op := range s.commands {
 		o.finish(op, how)
 	}
-	s.commands = nil
+	s.commands, s.failed = nil, false
 	o.stream = before
 }
 
@@ -179,6 +180,7 @@ type Op struct {
 	script   bool  // echoed as a line of a script, before the script ran
 	ran      int64 // line on which it was shown to run; 0 while it is script
 	passed   bool  // the same tool was run again, and no output had come
+	speaks   bool  // see Speaks
 	answered bool
 	opaque   []timeline.Item
 	mark     Mark
@@ -187,6 +189,24 @@ type Op struct {
 
 // Answer says that the invocation printed what it did, with versions.
 func (op *Op) Answer() { op.answered = true }
+
+// Speaks says that the command ran and prints something whatever it finds, as
+// what builds an image does: where nothing came, its output is not in the log.
+func (op *Op) Speaks() { op.speaks = true }
+
+// Spoken says that something was printed of the kind that commands print which
+// speak.
+func (s *Stream) Spoken() {
+	for ; s != nil; s = s.Parent {
+		for _, op := range s.commands {
+			op.answered = op.answered || op.speaks
+		}
+	}
+}
+
+// Failed says that the step at work failed, or was ended: the commands that it
+// shows need not all have run.
+func (s *Stream) Failed() { s.failed = true }
 
 // Asked returns the line of the command that the invocation belongs to; ok is
 // false when none was echoed.
@@ -301,7 +321,7 @@ func (o *Out) Close(op *Op, state timeline.OpState) {
 
 // finish ends a command: when nothing answered it, it was opaque.
 func (o *Out) finish(op *Op, how timeline.OpState) {
-	if !op.answered && op.opaque != nil && how != timeline.OpCached {
+	if !op.answered && op.opaque != nil && how != timeline.OpCached && !(op.speaks && o.stream.failed) {
 		o.At(op.mark, timeline.Event{Action: timeline.Opaque, Items: op.opaque, Op: op.Number})
 	}
 	if !op.done {

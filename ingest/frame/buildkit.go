@@ -151,6 +151,7 @@ func (k *buildkit) begin(s *evidence.Stream, o *evidence.Out) *build {
 	}
 	b := newBuild(o)
 	k.builds[s] = b
+	s.Spoken()
 	return b
 }
 

@@ -86,6 +86,7 @@ func (t *terminal) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *
 	}
 	text := bytes.TrimLeft(l.Text, " ")
 	if rest, ok := bytes.CutPrefix(text, []byte("[+] Building ")); ok {
+		s.Spoken()
 		return t.head(string(rest), s, o)
 	}
 	rest, ok := bytes.CutPrefix(text, []byte("=> "))

@@ -140,6 +140,7 @@ func (d *dockerBuild) begin(s *evidence.Stream, o *evidence.Out) *stepBuild {
 			o.Unwatch(stream)
 		}
 	}
+	s.Spoken()
 	s.Step(o)
 	o.Watch(s)
 	b := &stepBuild{op: o.NewOp("docker-build", ""), outer: s.OpParent, stages: map[string]bool{}}

@@ -33,6 +33,9 @@ func (j *githubJob) marker(l *evidence.Line, s *evidence.Stream, o *evidence.Out
 	case bytes.HasPrefix(text, []byte("##[endgroup]")):
 		j.service = service{}
 		return s
+	case bytes.HasPrefix(text, []byte("##[error]")):
+		j.text.Failed()
+		return j.text
 	case bytes.HasPrefix(text, []byte("##[command]")):
 		l.Text, l.Echo = text[len("##[command]"):], true
 	case bytes.HasPrefix(text, []byte("[command]")):

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -13,13 +14,16 @@ type ask struct {
 	kind    string // purl type, or "image"
 	items   []timeline.Item
 	unnamed bool     // it fetches what it does not name
+	builds  bool     // it fetches what builds need
 	others  []string // further kinds of what it fetches and does not name
 	quiet   bool     // it prints no versions
 	none    bool     // it fetches nothing, but its output is read
 	loud    bool     // its output always says what came: only without it is it opaque
+	speaks  bool     // it prints something in any case: see evidence.Op.Speaks
 
 	traces   bool // it is a script whose commands are printed (bash -x)
 	unproved bool // that the line is a command shows in its words alone
+	certain  bool // it runs whenever its step does, and does not fail
 }
 
 // some lists the ecosystems of what the command fetches and does not name.
@@ -36,8 +40,14 @@ func (a *ask) some() []timeline.Item {
 		}
 		out = append(out, timeline.Item{Artifact: artifact})
 	}
+	if a.builds {
+		out = append(out, buildRequirements)
+	}
 	return out
 }
+
+// buildRequirements is what a build fetches into an environment of its own.
+var buildRequirements = timeline.Item{Artifact: timeline.Ecosystem("pypi"), Ref: timeline.BuildRequirements}
 
 // name adds a package, or says that the word names none.
 func (a *ask) name(it timeline.Item, ok bool) {
@@ -69,6 +79,7 @@ var asking = map[string]func(name string, args []string) *ask{
 	"grype": fetcherAsk, "syft": fetcherAsk, "dive": fetcherAsk, "kind": fetcherAsk, "minikube": fetcherAsk, "k3d": fetcherAsk,
 	"sam": packagerAsk, "chalice": packagerAsk, "zappa": packagerAsk, "serverless": packagerAsk, "sls": packagerAsk, "cibuildwheel": packagerAsk,
 	"venv": venvAsk, "virtualenv": venvAsk, "tox": toxAsk, "nox": toxAsk, "hatch": hatchAsk, "rye": ryeAsk, "pixi": pixiAsk, "pre-commit": preCommitAsk,
+	"pyproject-build": projectBuildAsk, "pip-audit": pipAuditAsk, "pex": pexAsk, "shiv": pexAsk, "gcloud": remoteBuildAsk, "az": remoteBuildAsk,
 }
 
 // easyInstallAsk reads the installer that came before pip.
@@ -247,16 +258,19 @@ func uvAsk(_ string, args []string) *ask {
 		}
 		return a
 	case "tool":
-		if len(rest) == 0 {
+		switch {
+		case len(rest) == 0:
 			return nil
-		}
-		if rest[0] == "run" {
+		case rest[0] == "run":
 			return uvxAsk("uvx", rest[1:])
-		}
-		if rest[0] != "install" && rest[0] != "upgrade" {
+		case rest[0] == "upgrade" && slices.Contains(rest, "--all"):
+			sub = "sync"
+		case rest[0] == "install" || rest[0] == "upgrade":
+			sub = "add"
+		default:
 			return nil
 		}
-		sub, rest = "add", rest[1:]
+		rest = rest[1:]
 	case "run":
 		return uvRun(rest)
 	}
@@ -276,6 +290,8 @@ func uvAsk(_ string, args []string) *ask {
 		a.unnamed = true
 	case "lock", "remove", "export":
 		a.none = true
+	case "build":
+		return projectBuildAsk("uv build", rest)
 	default:
 		return nil
 	}
@@ -325,10 +341,17 @@ func uvxAsk(_ string, args []string) *ask {
 // pipxAsk reads pipx. https://pipx.pypa.io/stable/docs/
 func pipxAsk(_ string, args []string) *ask {
 	f, plain := splitFlags(args, pipValued)
-	if len(plain) < 2 || f.has("--help", "-h", "--version") {
+	if len(plain) == 0 || f.has("--help", "-h", "--version") {
 		return nil
 	}
 	a := &ask{tool: "pipx", kind: "pypi", quiet: f.has(pipQuiet...)}
+	if plain[0] == "upgrade-all" || plain[0] == "reinstall-all" {
+		a.unnamed = true
+		return a
+	}
+	if len(plain) < 2 {
+		return nil
+	}
 	switch plain[0] {
 	case "install", "upgrade":
 		a.python(plain[1:])

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -51,94 +50,6 @@ func condaWord(w string) (timeline.Item, bool) {
 		it.Artifact = timeline.PURL("conda", "", name, v)
 	}
 	return it, true
-}
-
-var npmValued = wordSet("-C -w --prefix --registry --workspace --filter --cwd --cache --tag --loglevel --userconfig --reporter -p --package --network-timeout --mutex")
-
-// npmAsk reads npm, pnpm, yarn and bun. They print the versions of some of the
-// packages, mostly of those that the command names.
-func npmAsk(name string, args []string) *ask {
-	f, plain := splitFlags(args, npmValued)
-	if f.has("--help", "-h", "--version", "-v") {
-		return nil
-	}
-	a := &ask{tool: name, kind: "npm", none: f.has("--dry-run"), quiet: npmSilent(f)}
-	if len(plain) == 0 {
-		if name != "yarn" {
-			return nil
-		}
-		plain = []string{"install"} // a bare yarn installs
-	}
-	if plain[0] == "global" && name == "yarn" {
-		plain = plain[1:]
-	}
-	if len(plain) == 0 {
-		return nil
-	}
-	switch plain[0] {
-	case "install", "i", "add", "in":
-		a.npm(plain[1:])
-		a.unnamed = a.unnamed || len(plain) == 1
-	case "update", "up", "upgrade":
-		a.npm(plain[1:])
-		a.unnamed = a.unnamed || len(plain) == 1
-	case "ci", "clean-install", "install-test", "it", "cit":
-		a.unnamed = true
-	case "exec", "dlx", "x":
-		if packages := append(f["-p"], f["--package"]...); packages != nil {
-			a.npm(packages)
-		} else if len(plain) > 1 {
-			a.npm(plain[1:2])
-		} else {
-			return nil
-		}
-	default:
-		return nil
-	}
-	return a
-}
-
-// npxAsk reads npx: it fetches what is not there.
-func npxAsk(name string, args []string) *ask {
-	f, plain := leadingFlags(args, npmValued)
-	packages := append(f["-p"], f["--package"]...)
-	if packages == nil && len(plain) > 0 {
-		packages = plain[:1]
-	}
-	if len(packages) == 0 || f.has("--help", "-h", "--version", "--no-install", "--no") {
-		return nil
-	}
-	a := &ask{tool: name, kind: "npm", quiet: npmSilent(f)}
-	a.npm(packages)
-	return a
-}
-
-// npmSilent reports whether nothing is printed; --quiet still prints what was
-// done.
-func npmSilent(f flags) bool {
-	return f.has("--silent", "-s") || slices.Contains(f["--loglevel"], "silent") || slices.Contains(f["--reporter"], "silent")
-}
-
-func (a *ask) npm(names []string) {
-	for _, w := range names {
-		if _, behind, ok := strings.Cut(w, "@npm:"); ok { // an alias: foo@npm:axios@1.14.1
-			w = behind
-		}
-		local := strings.HasPrefix(w, ".") || strings.HasPrefix(w, "/") || strings.Contains(w, ":") || strings.HasSuffix(w, ".tgz") ||
-			strings.Contains(w, "/") && !strings.HasPrefix(w, "@")
-		if local || variable(w) || w == "" {
-			a.unnamed = true
-			continue
-		}
-		it, ok := atVersion("npm", w)
-		if ok && strings.Count(it.Ref, ".") < 2 { // 1.2 is a range here
-			it.Artifact, _, _ = strings.Cut(it.Artifact, "@"+it.Ref)
-		}
-		if !ok {
-			it = timeline.Item{Artifact: timeline.PURL("npm", "", w, "")}
-		}
-		a.items = append(a.items, it)
-	}
 }
 
 // aptAsk reads apt and apt-get. With -qq dpkg still says what it does.

@@ -19,10 +19,10 @@ func buildAsk(name string, words []string) *ask {
 		return nil
 	}
 	f, _ := splitFlags(words[1:], wordSet("-f -t --file --tag --build-arg --target --platform --progress --label --secret --cache-from --cache-to --network"))
-	if f.has("--help") {
+	if f.has("--help", "--print", "--check", "--call", "--list") {
 		return nil
 	}
-	return &ask{tool: name, kind: "image", others: everyKind, loud: true, quiet: f.has("-q", "--quiet") || slices.Contains(f["--progress"], "quiet")}
+	return &ask{tool: name, kind: "image", others: everyKind, loud: true, speaks: true, quiet: f.has("-q", "--quiet") || slices.Contains(f["--progress"], "quiet")}
 }
 
 // composeAsk reads docker compose, which prints the names of services and not
@@ -64,6 +64,9 @@ func toxAsk(name string, args []string) *ask {
 // https://hatch.pypa.io/latest/cli/reference/
 func hatchAsk(_ string, args []string) *ask {
 	f, plain := leadingFlags(args, wordSet("-e -p --env --project"))
+	if len(plain) > 0 && plain[0] == "build" {
+		return projectBuildAsk("hatch build", plain[1:])
+	}
 	if len(plain) == 0 || f.has("--help", "-h", "--version") || !slices.Contains([]string{"run", "test", "shell", "fmt"}, plain[0]) &&
 		!slices.Equal(plain[:min(2, len(plain))], []string{"env", "create"}) {
 		return nil

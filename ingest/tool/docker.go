@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -34,7 +35,16 @@ var Docker = evidence.Format{
 var dockerStarts = []string{
 	"Status: ", "Digest: sha256:", "Unable to find image '", "Using default tag: ", "The push refers to ",
 	"Loaded image", "Untagged: ", "docker: ", "docker ", "$ docker ", "+ docker ", "sudo docker ", "/usr/bin/docker ",
+	"ERROR: failed to ", "ERROR: Cannot ", "Cannot connect to the Docker ", "error during connect: ", "unable to prepare context: ",
+	"unknown flag: ", "unknown shorthand flag: ", "Error response from daemon: ", "Sending build context to ", "Error: ",
 }
+
+// refusals are what a command prints that builds no image after all.
+//
+//	ERROR: failed to build: failed to solve: python:3.12-slim: failed to resolve source metadata
+//	Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?
+//	Error: no context directory and no Containerfile specified
+var refusals = dockerStarts[len(dockerStarts)-10:]
 
 type docker struct {
 	wanted string // image that a pull is about, when a line before it said so
@@ -68,6 +78,10 @@ func (d *docker) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	if len(text) < 4 {
 		return evidence.Miss
+	}
+	if slices.ContainsFunc(refusals, func(w string) bool { return bytes.HasPrefix(text, []byte(w)) }) {
+		o.Stream().Spoken()
+		return d.listened(text, o)
 	}
 	switch text[0] {
 	case 'S':

@@ -44,6 +44,7 @@ type echo struct {
 	pulled   map[string]bool // images that a command here pulled: a later run finds them
 	said     meanings
 	runs     shown
+	flow     flow
 }
 
 // maxQuoted bounds the lines of a text in quotes.
@@ -225,6 +226,9 @@ func (e *echo) commands(line string, commands []shellCommand, o *evidence.Out, d
 
 func (e *echo) simples(commands []shellCommand, o *evidence.Out, depth int) (known bool) {
 	for _, c := range commands {
+		if depth == 0 && !e.alone {
+			e.flow.follow(c.words)
+		}
 		if e.simple(c, o, depth) {
 			known = true
 		}
@@ -285,6 +289,7 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 		if a.kind == "image" && len(a.items) > 0 {
 			e.image(a, args)
 		}
+		a.certain = depth == 0 && !c.maybe && !e.flow.forked()
 		a.emit(strings.Join(c.words, " "), c.muted, o)
 	}
 	if after := behind(name, args); after != nil {
@@ -378,7 +383,10 @@ func inside(name string, args []string) (words []string, ok bool) {
 // Only those that install do something when nothing else is said.
 func moduleWords(words []string) ([]string, bool) {
 	name := strings.ReplaceAll(words[0], "_", "-")
-	if asking[name] == nil {
+	switch {
+	case name == "build":
+		words, name = append(words[:1:1], append(words[1:], ".")...), "pyproject-build" // without a word too
+	case asking[name] == nil:
 		name = words[0]
 	}
 	return append([]string{name}, words[1:]...), len(words) > 1 || name == "tox" || name == "nox" || name == "cibuildwheel"
@@ -410,13 +418,17 @@ func (a *ask) emit(command string, muted bool, o *evidence.Out) {
 	o.Seen(topic)
 	quiet := a.quiet || muted
 	var opaque []timeline.Item
-	if !a.none && (quiet || !a.loud) {
+	ran := a.speaks && a.certain && !quiet
+	if !a.none && (quiet || !a.loud || ran) {
 		if quiet || a.kind != "image" {
 			opaque = append(opaque, a.items...)
 		}
 		opaque = append(opaque, a.some()...)
 	}
 	op, traced := o.Command(a.tool, command, quiet, opaque)
+	if ran {
+		op.Speaks()
+	}
 	if traced || a.unproved {
 		return
 	}
@@ -436,6 +448,6 @@ func (a *ask) emit(command string, muted bool, o *evidence.Out) {
 // End forgets an open command: half of one proves nothing.
 func (e *echo) End(_ timeline.OpState, o *evidence.Out) {
 	e.open, e.here, e.pulled, e.files, e.half = nil, "", nil, scripts{}, nil
-	e.said, e.runs = meanings{}, shown{}
+	e.said, e.runs, e.flow = meanings{}, shown{}, flow{}
 	e.listed.stop(o)
 }

@@ -18,13 +18,13 @@ var Pip = evidence.Format{
 	Shape:  evidence.ToolShape,
 	Title:  "pip output",
 	Proves: "what was asked for, resolved, downloaded, reused from the cache, installed, removed and already there, with versions",
-	Cannot: "what pip -q did; the exact version of a requirement whose answer was cut off",
+	Cannot: "what pip -q did, and what a build fetched for itself; the exact version of a requirement whose answer was cut off",
 	Doc:    "https://pip.pypa.io/en/stable/cli/pip_install/",
 	Sample: "made with pip 18.1 to 25.0.1 on a closed network; pip 1 by hand after public logs",
 	Starts: []string{
 		"Collecting ", "Downloading ", "Using cached ", "Requirement already ", "Processing ", "Obtaining ", "Saved ",
 		"Created wheel for ", "Found existing installation: ", "Uninstalling ", "Successfully ", "Would install ", "Proceed (",
-		"Looking in ", "Using pip ", "Installing collected packages: ", "ERROR: ", "Could not find a version ",
+		"Looking in ", "Using pip ", "Installing collected packages: ", "Installing build dependencies", "ERROR: ", "Could not find a version ",
 		"No matching distribution ", "Fetching", "Downloading/unpacking ", "Could not find any downloads ", "No distributions at all ",
 	},
 	Looks: looksPip,
@@ -316,6 +316,9 @@ func (p *pip) createdWheel(rest []byte, o *evidence.Out) evidence.Result {
 
 // installing reads "Installing collected packages: six, litellm".
 func (p *pip) installing(rest []byte, indent int, o *evidence.Out) evidence.Result {
+	if bytes.HasPrefix(rest, []byte("build dependencies")) {
+		return p.isolated(rest, o)
+	}
 	if !bytes.HasPrefix(rest, []byte("collected packages: ")) {
 		return evidence.Miss
 	}
@@ -324,6 +327,24 @@ func (p *pip) installing(rest []byte, indent int, o *evidence.Out) evidence.Resu
 	}
 	p.begin(installing, indent, o)
 	p.plan = strings.Split(string(rest[len("collected packages: "):]), ", ")
+	return evidence.Done
+}
+
+// isolated reads that pip made an environment for the build of a source
+// distribution, of which it prints nothing. No invocation has it: what that
+// installs is not in there.
+//
+//	Installing build dependencies: finished with status 'done'
+//	Installing build dependencies ... done
+//
+// https://pip.pypa.io/en/stable/reference/build-system/
+func (p *pip) isolated(rest []byte, o *evidence.Out) evidence.Result {
+	how := bytes.TrimLeft(rest[len("build dependencies"):], ":. ")
+	if !bytes.HasPrefix(how, []byte("finished")) && !bytes.HasPrefix(how, []byte("done")) && !bytes.HasPrefix(how, []byte("error")) {
+		return evidence.Miss // it begins
+	}
+	o.Seen(timeline.PyPI)
+	o.Emit(timeline.Opaque, nil, buildRequirements)
 	return evidence.Done
 }
 

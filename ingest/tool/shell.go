@@ -8,6 +8,7 @@ import (
 // shellCommand is one simple command of a command line.
 type shellCommand struct {
 	words  []string
+	maybe  bool     // it stands behind && or ||
 	muted  bool     // its output goes to a file or to /dev/null
 	hidden bool     // and nobody wants to read it: to /dev/null, or errors with it
 	to     string   // the file that its output goes to
@@ -127,9 +128,10 @@ var special = func() (table [256]bool) {
 // pipe passes on, behind a single bar, what the command before it fetched.
 func (s *shell) pipe(c byte) {
 	next := s.peek()
-	if c == '|' && (next == '|' || next == '&') {
+	if c == next || c == '|' && next == '&' {
 		s.pos++
 	}
+	s.command.maybe = c == next || c == '|' && len(s.commands) > 0 && s.commands[len(s.commands)-1].maybe
 	if n := len(s.commands); c == '|' && next != '|' && n > 0 {
 		before := s.commands[n-1]
 		if s.command.fed = before.fed; fetches(before.words) {

@@ -414,9 +414,15 @@ func (u *uv) download(rest string, o *evidence.Out) evidence.Result {
 }
 
 // built reads "Built fasttext==0.9.3": the build code of a source distribution
-// ran. A project of one's own has a path in place of the version.
+// ran. A project of one's own has a path in place of the version:
+//
+//	Built acme-router @ file:///srv/ci/job/router
 func (u *uv) built(rest string, o *evidence.Out) evidence.Result {
 	name, version, ok := strings.Cut(rest, "==")
+	if folder, from, of := strings.Cut(rest, " @ "); of && evidence.IsDistName(folder) && strings.Contains(from, "://") {
+		o.Emit(timeline.Opaque, nil, buildRequirements)
+		return evidence.Done
+	}
 	if !ok || !evidence.IsDistName(name) || !evidence.IsVersion(version) {
 		return evidence.Miss
 	}
@@ -424,5 +430,6 @@ func (u *uv) built(rest string, o *evidence.Out) evidence.Result {
 		u.begin(uvBegun, o)
 	}
 	o.Emit(timeline.Install, u.op, timeline.Item{Artifact: timeline.PURL("pypi", "", name, version)})
+	o.Emit(timeline.Opaque, nil, buildRequirements) // with an answer of its own: it is another environment
 	return evidence.Done
 }
