@@ -255,6 +255,9 @@ func listedImage(o *evidence.Out, repository, tag, digest, id string) {
 			item.Digests = append(item.Digests, timeline.Digest{Value: value})
 		}
 	}
+	if item.Artifact == "" && len(item.Digests) == 0 {
+		return // an image without a name, its ID cut
+	}
 	o.Emit(timeline.Present, nil, item)
 	if item.Artifact != "" && tag != "<none>" {
 		for _, dg := range item.Digests {

@@ -120,6 +120,7 @@ func FuzzDistributionNotification(f *testing.F) { fuzzRecords(f, DistributionNot
 func FuzzACREventGrid(f *testing.F)             { fuzzRecords(f, ACREventGrid) }
 func FuzzACRTable(f *testing.F)                 { fuzzRecords(f, ACRTable) }
 func FuzzKubernetesEvents(f *testing.F)         { fuzzRecords(f, KubernetesEvents) }
+func FuzzDockerListed(f *testing.F)             { fuzzRecords(f, DockerListed) }
 func FuzzCloudTrail(f *testing.F)               { fuzzRecords(f, CloudTrail) }
 func FuzzHarbor(f *testing.F)                   { fuzzRecords(f, Harbor) }
 func FuzzGCPAudit(f *testing.F)                 { fuzzRecords(f, GCPAudit) }

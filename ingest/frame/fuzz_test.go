@@ -77,4 +77,5 @@ func FuzzShellSession(f *testing.F)     { fuzz(f, ShellSession) }
 func FuzzStamped(f *testing.F)          { fuzz(f, Stamped) }
 func FuzzBuildKitTerminal(f *testing.F) { fuzz(f, BuildKitTerminal) }
 func FuzzKaniko(f *testing.F)           { fuzz(f, Kaniko) }
+func FuzzCTR(f *testing.F)              { fuzz(f, CTR) }
 func FuzzJournalVerbose(f *testing.F)   { fuzz(f, JournalVerbose) }

@@ -152,6 +152,7 @@ func (b *kanikoBuild) image(a timeline.Action, image string, mark evidence.Mark,
 //	INFO[0004] Running: [/bin/sh -c pip install litellm]
 //	INFO[0009] Pushing image to registry.acme.example/acme/api:1.4.0
 //	INFO[0010] Pushed registry.acme.example/acme/api@sha256:9c9b…
+//	INFO[0010] Pushed image to 1 destinations
 func (b *kanikoBuild) line(text string, l *evidence.Line, s *evidence.Stream, o *evidence.Out) bool {
 	b.unpacked(o)
 	word, rest, _ := strings.Cut(text, " ")
@@ -202,8 +203,9 @@ func (b *kanikoBuild) line(text string, l *evidence.Line, s *evidence.Stream, o 
 
 // retrieve notes an image whose manifest is asked for.
 func (b *kanikoBuild) retrieve(ref string, o *evidence.Out) {
-	image := timeline.NormalizeImage(firstWord(ref))
-	if image == "" || len(b.retrieved) >= maxLayers {
+	ref = firstWord(ref)
+	image := timeline.NormalizeImage(ref)
+	if image == "" || ref == "scratch" || len(b.retrieved) >= maxLayers {
 		return
 	}
 	for _, r := range b.retrieved {
@@ -262,6 +264,10 @@ func (b *kanikoBuild) reused(cmd string, l *evidence.Line, s *evidence.Stream, o
 
 // push records that the registry took the image.
 func (b *kanikoBuild) push(ref string, o *evidence.Out) {
+	if strings.HasPrefix(ref, "image to ") && strings.HasSuffix(ref, " destinations") {
+		b.pushedAll(o)
+		return
+	}
 	image, ok := timeline.ParseImage(ref)
 	if !ok || image.Digest == "" {
 		return
@@ -274,4 +280,15 @@ func (b *kanikoBuild) push(ref string, o *evidence.Out) {
 			o.Link(timeline.Names, to.Name+":"+to.Tag, image.Digest)
 		}
 	}
+}
+
+// pushedAll records the names that an old release pushed to; it prints no digest.
+func (b *kanikoBuild) pushedAll(o *evidence.Out) {
+	for _, name := range b.pushing {
+		if image := timeline.NormalizeImage(name); image != "" && !b.pushed {
+			o.Seen(timeline.Images)
+			b.image(timeline.Push, image, o.Mark(), o)
+		}
+	}
+	b.pushed = b.pushed || len(b.pushing) > 0
 }

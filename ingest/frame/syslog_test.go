@@ -59,6 +59,10 @@ func TestComposePrefix(t *testing.T) {
 	for line, want := range map[string]string{
 		"web-1  | x": "web-1", "acme_web_12 |": "acme_web_12", "web-1  |x": "", "web | x": "", "1 | x": "", "-1 | x": "",
 		"version-1.2 | x": "", "web-1| x": "", "web-1": "", "": "",
+		`registry   | time="2026-10-21T12:04:51Z" level=info`: "registry", "litellm  | INFO:     Started server process [1]": "",
+		"litellm | 10.0.0.7 - - [21/Oct/2026:12:04:51 +0000]": "litellm", "db    | 2026-10-21 12:04:51.123 UTC [1] LOG:": "db",
+		"pyproject.toml | 12 ++++++++++--------": "", "env | sort --unique --reverse": "", "litellm | BerriAI gateway | 1.107.0": "",
+		"Name | Version of the package |": "",
 	} {
 		if name, _ := composePrefix([]byte(line)); string(name) != want {
 			t.Errorf("%q: %q", line, name)

@@ -8,13 +8,14 @@ import (
 	"pulltrail/timeline"
 )
 
-// Crane is the output of crane copy and crane push.
+// Crane is the output of crane copy and crane push, and of ko, which builds
+// programs of Go upon a base image.
 // https://github.com/google/go-containerregistry/blob/main/cmd/crane/README.md
 var Crane = evidence.Format{
 	Name:   "crane",
 	Shape:  evidence.ToolShape,
-	Title:  "crane copy and push",
-	Proves: "images pushed, with digests; from where they were copied",
+	Title:  "crane copy and push, ko build",
+	Proves: "images pushed, with digests; from where they were copied, and upon which base they were built",
 	Cannot: "what crane pull fetched: it prints nothing",
 	Doc:    "https://github.com/google/go-containerregistry/blob/main/cmd/crane/doc/crane_copy.md",
 	Sample: "written by hand after the source",
@@ -29,6 +30,7 @@ type crane struct{ op *evidence.Op }
 //	2026/10/21 12:00:00 Copying from ghcr.io/acme/api:1.4 to mirror.acme.example/api:1.4
 //	2026/10/21 12:00:01 existing blob: sha256:9b32…
 //	2026/10/21 12:00:02 mirror.acme.example/api:1.4: digest: sha256:6ded… size: 812
+//	2026/10/21 12:00:00 Using base cgr.dev/acme/static:latest@sha256:6ded… for example.tld/acme/api
 func (c *crane) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := bytes.TrimLeft(l.Text, " \t")
 	if len(text) < 25 || text[4] != '/' || text[7] != '/' || text[10] != ' ' || text[13] != ':' || text[19] != ' ' {
@@ -49,6 +51,15 @@ func (c *crane) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		c.op = o.Invocation("crane")
 		o.Seen(timeline.Images)
 		o.Event(timeline.Event{Action: timeline.Resolve, Op: c.op.Number, Span: span, Items: []timeline.Item{{Artifact: source}}})
+		return evidence.Done
+	}
+	if base, target, ok := strings.Cut(strings.TrimPrefix(message, "Using base "), " for "); ok && strings.HasPrefix(message, "Using base ") {
+		source := timeline.NormalizeImage(base)
+		if source == "" || strings.ContainsAny(base+target, " \t") {
+			return evidence.Miss
+		}
+		o.Seen(timeline.Images)
+		o.Event(timeline.Event{Action: timeline.Resolve, Span: span, Items: []timeline.Item{{Artifact: source}}})
 		return evidence.Done
 	}
 	name, rest, ok := strings.Cut(message, ": digest: ")

@@ -55,6 +55,7 @@ func FuzzAccess(f *testing.F)        { fuzz(f, Access) }
 func FuzzDockerd(f *testing.F)       { fuzz(f, Dockerd) }
 func FuzzContainerd(f *testing.F)    { fuzz(f, Containerd) }
 func FuzzCRIO(f *testing.F)          { fuzz(f, CRIO) }
+func FuzzCrictl(f *testing.F)        { fuzz(f, Crictl) }
 func FuzzDpkgLog(f *testing.F)       { fuzz(f, DpkgLog) }
 func FuzzAptHistory(f *testing.F)    { fuzz(f, AptHistory) }
 func FuzzAuditd(f *testing.F)        { fuzz(f, Auditd) }
