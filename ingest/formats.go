@@ -176,6 +176,8 @@ var Formats = []evidence.Format{
 	document.PDMLock,
 	document.PipfileLock,
 	document.PyLock,
+	document.NPMList,
+	document.NPMAudit,
 	document.NPMLock,
 	document.PackageJSON,
 	document.YarnLock,

@@ -23,12 +23,39 @@ var NPMDebug = evidence.Format{
 	New:    func() evidence.Peeler { return &npmDebug{} },
 }
 
-// claimNPMDebug wants the first message of npm.
+// claimNPMDebug wants the first message of npm, or, of a log whose beginning is
+// missing, two messages whose numbers and levels are such.
 //
 //	0 verbose cli /usr/bin/node /usr/bin/npm
 //	0 info it worked if it ends with ok
+//	896 http fetch GET 200 https://registry.npmjs.tld/left-pad/-/left-pad-1.3.0.tgz 44ms
+//	897 timing reifyNode:node_modules/left-pad Completed in 50ms
 func claimNPMDebug(h *evidence.Head) bool {
-	return bytes.HasPrefix(h.Bytes, []byte("0 verbose cli ")) || bytes.HasPrefix(h.Bytes, []byte("0 info it worked if it ends with ok"))
+	if bytes.HasPrefix(h.Bytes, []byte("0 verbose cli ")) || bytes.HasPrefix(h.Bytes, []byte("0 info it worked if it ends with ok")) {
+		return true
+	}
+	first, rest, _ := bytes.Cut(h.Bytes, []byte("\n"))
+	second, _, _ := bytes.Cut(rest, []byte("\n"))
+	a, ok := npmMessage(first)
+	b, also := npmMessage(second)
+	return ok && also && a <= b
+}
+
+// npmMessage returns the number of a message of npm's.
+func npmMessage(line []byte) (number int64, ok bool) {
+	n := 0
+	for n < len(line) && n < 8 && line[n] >= '0' && line[n] <= '9' {
+		n++
+	}
+	if n == 0 || n == len(line) || line[n] != ' ' {
+		return 0, false
+	}
+	level, _, _ := bytes.Cut(line[n+1:], []byte(" "))
+	switch string(level) {
+	case "silly", "verbose", "info", "http", "timing", "notice", "warn", "error":
+		return integer(line[:n]), true
+	}
+	return 0, false
 }
 
 type npmDebug struct{ begun evidence.Stamp }

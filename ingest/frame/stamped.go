@@ -70,8 +70,20 @@ func (stamped) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evid
 	child := s.Child(o, nil)
 	child.Last = evidence.Stamp{Text: append(child.Last.Text[:0], text[:n]...), Read: evidence.ISOStamp}
 	l.Stamp = child.Last
-	l.Text = rest
+	l.Text = behindLevel(rest)
 	return child
+}
+
+// behindLevel cuts the level that AWS Amplify puts before what a build prints:
+//
+//	2026-10-21T12:04:51.123Z [INFO]: added 65 packages in 3s
+func behindLevel(text []byte) []byte {
+	for _, level := range [...]string{"[INFO]: ", "[WARNING]: ", "[ERROR]: "} {
+		if rest, ok := bytes.CutPrefix(text, []byte(level)); ok {
+			return rest
+		}
+	}
+	return text
 }
 
 // epochLen returns the length of an epoch at the start of a line: seconds, with

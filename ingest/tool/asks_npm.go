@@ -50,6 +50,9 @@ func npmAsk(name string, args []string) *ask {
 		} else {
 			return nil
 		}
+		if name == "npm" {
+			a.tool = "npx" // it is one program
+		}
 	default:
 		return nil
 	}

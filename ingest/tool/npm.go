@@ -24,6 +24,8 @@ var NPM = evidence.Format{
 		"npm ", "+ ", "added ", "add ", "change ", "changed ", "updated ", "removed ", "up to date", "├── ", "└── ", "├─┬ ", "└─┬ ", "│ ", "+-- ", "`-- ", "+-+ ", "`-+ ", "| ",
 		"silly placeDep ", "silly ADD ", "silly CHANGE ", "silly audit ", "http fetch ", "http cache ", "info run ", "info lifecycle ", "info linkStuff ",
 		"info using npm@", "info it worked", "info ok", "verbose argv ", "verbose exit ", "warn deprecated ", "warn exec ", "error code ",
+		"verbose cli ", "silly resolveWithNewModule ", "silly decomposeActions ", "silly extract ", "silly saveTree ", "silly currentTree ", "silly pacote version ", "http 200 ", "http 304 ",
+		npmNeeds, "Ok to proceed? (y)", "npx: installed ", "# npm audit report",
 	},
 	Looks: looksNPM,
 	Tool:  func() evidence.Parser { return &npm{} },
@@ -52,6 +54,7 @@ type npm struct {
 	named   map[string]bool
 	ended   timeline.OpState
 	verbose npmVerbose
+	asks    npmExec
 }
 
 // npmLine is what stands on a line: a message of a log level, or output.
@@ -80,13 +83,40 @@ func npmLine(text []byte) (level, message string) {
 // Line reads one line.
 func (n *npm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if l.Echo {
+		n.given(o)
 		return evidence.Miss
 	}
 	text := bytes.TrimSpace(l.Text)
+	switch n.asks.phase {
+	case npmReport:
+		if r := n.report(string(text), o); r != evidence.Miss {
+			return r
+		}
+	case npmNames, npmWaits:
+		if r := n.exec(string(text), o); r != evidence.Miss {
+			return r
+		}
+	case npmIdle:
+	}
+	if len(text) == 0 {
+		return evidence.Miss
+	}
 	if level, message := npmLine(text); level != "" {
 		return n.message(level, message, o)
 	}
 	switch text[0] {
+	case 'N', 'O':
+		return n.exec(string(text), o)
+	case 'n':
+		return n.npxCount(string(text), o)
+	case '#':
+		if string(text) != "# npm audit report" {
+			return evidence.Miss
+		}
+		o.Seen(timeline.NPM)
+		n.asks.phase = npmReport
+		o.Listen()
+		return evidence.Done
 	case '+':
 		if r := n.requested(string(text), o); r != evidence.Miss {
 			return r
@@ -283,7 +313,7 @@ func (n *npm) finish(how timeline.OpState, o *evidence.Out) {
 		how = n.ended
 	}
 	o.Close(n.op, how)
-	*n = npm{}
+	*n = npm{asks: n.asks}
 }
 
 // uncounted records that packages came without their names: somewhere between
@@ -297,4 +327,9 @@ func uncounted(op *evidence.Op, counted *evidence.Mark, kind string, o *evidence
 }
 
 // End ends the invocation.
-func (n *npm) End(how timeline.OpState, o *evidence.Out) { n.finish(how, o) }
+func (n *npm) End(how timeline.OpState, o *evidence.Out) {
+	if n.asks.phase == npmNames || n.asks.phase == npmWaits {
+		n.proceed(npmUnknown, o)
+	}
+	n.finish(how, o)
+}

@@ -16,6 +16,8 @@ type npmVerbose struct {
 	own      map[string]bool // projects of one's own
 	hits     []npmPlace      // tarballs said to be cached, which is only known later
 	fetched  map[string]bool // artifacts that came over
+	chosen   map[string]bool // name@version that were said to be chosen
+	words    []string        // of the command, while it is printed
 }
 
 // npmPlace is a package whose event is made when the invocation ends.
@@ -174,6 +176,11 @@ func npmAddress(address string) (timeline.Item, pathKind) {
 //	npm silly placeDep ROOT har-validator@5.1.5 OK for: app@1.0.0 want: 5.1.5
 //	npm silly audit   'har-schema': [ '2.0.0' ],
 //	npm silly ADD node_modules/har-validator
+//	npm silly resolveWithNewModule har-validator@5.1.5 checking installable status      5, 6
+//	npm silly pacote version manifest for har-validator@5.1.5 fetched in 12ms           5, 6
+//	npm silly decomposeActions fetch har-validator@5.1.5                                5, 6
+//	npm silly extract har-validator@5.1.5 extracted to /srv/app/node_modules/.staging/har-validator-1d9a0bd7 (21ms)
+//	npm silly saveTree └── har-validator@5.1.5                                          3 to 6, when all is done
 //
 // The versions of what a lock file names stand only in the query of the audit.
 func (n *npm) silly(word, rest string, o *evidence.Out) evidence.Result {
@@ -192,6 +199,15 @@ func (n *npm) silly(word, rest string, o *evidence.Out) evidence.Result {
 		n.verbose.version(folder, name, version)
 		o.Emit(timeline.Resolve, op, evidence.NPMItem(name, version))
 		return evidence.Done
+	case "resolveWithNewModule", "decomposeActions", "pacote", "extract":
+		return n.chose(word, rest, o)
+	case "saveTree", "currentTree":
+		row := strings.TrimLeft(rest, "│├└┬─|+-` ")
+		if name, version, ok := npmPackage(strings.TrimSpace(row)); ok && treeRow(rest[:len(rest)-len(row)]) {
+			o.Emit(timeline.Present, n.begin(o), evidence.NPMItem(name, version))
+			return evidence.Done
+		}
+		return evidence.Miss
 	case "audit":
 		return n.audited(rest)
 	case "ADD", "CHANGE":
@@ -204,6 +220,34 @@ func (n *npm) silly(word, rest string, o *evidence.Out) evidence.Result {
 		return evidence.Done
 	}
 	return evidence.Miss
+}
+
+// chose reads what npm 6 and older say of the versions that they chose, and of
+// what they unpacked.
+func (n *npm) chose(word, rest string, o *evidence.Out) evidence.Result {
+	switch word {
+	case "pacote":
+		rest = strings.TrimPrefix(rest, "version manifest for ")
+	case "decomposeActions":
+		_, rest, _ = strings.Cut(rest, " ")
+	}
+	id, rest, _ := strings.Cut(rest, " ")
+	name, version, ok := npmPackage(id)
+	unpacked := strings.HasPrefix(rest, "extracted to ")
+	if !ok || word == "extract" && !unpacked {
+		return evidence.Miss
+	}
+	n.begin(o)
+	if unpacked {
+		n.install(name, version, o.Mark(), o)
+	} else if v := &n.verbose; !v.chosen[id] && len(v.chosen) < maxNPMNames {
+		if v.chosen == nil {
+			v.chosen = map[string]bool{}
+		}
+		v.chosen[id] = true
+		o.Emit(timeline.Resolve, n.op, evidence.NPMItem(name, version))
+	}
+	return evidence.Done
 }
 
 // version notes which version a folder's name stands for.
@@ -241,19 +285,10 @@ func (n *npm) audited(row string) evidence.Result {
 //	npm verbose exit 1
 func (n *npm) detail(word, rest string, o *evidence.Out) evidence.Result {
 	switch word {
+	case "cli":
+		return n.command(rest, o)
 	case "argv":
-		if o.Awaited("npm") || n.op != nil {
-			return evidence.Done
-		}
-		commands, _, _ := shellCommands("npm " + rest)
-		if len(commands) != 1 {
-			return evidence.Miss
-		}
-		if a := npmAsk("npm", commands[0].words[1:]); a != nil {
-			a.quiet = false
-			a.emit(strings.Join(commands[0].words, " "), false, o)
-		}
-		return evidence.Done
+		return n.asked(rest, o)
 	case "exit":
 		if n.op == nil {
 			return evidence.Miss
@@ -266,6 +301,59 @@ func (n *npm) detail(word, rest string, o *evidence.Out) evidence.Result {
 	}
 	return evidence.Miss
 }
+
+// asked reads the command; quiet options hide nothing from a log of all levels.
+func (n *npm) asked(words string, o *evidence.Out) evidence.Result {
+	if o.Awaited("npm") || n.op != nil {
+		return evidence.Done
+	}
+	commands, _, _ := shellCommands("npm " + words)
+	if len(commands) != 1 {
+		return evidence.Miss
+	}
+	if a := npmAsk("npm", commands[0].words[1:]); a != nil {
+		a.quiet = false
+		a.emit(strings.Join(commands[0].words, " "), false, o)
+	}
+	return evidence.Done
+}
+
+// command reads the command as npm 8 and older print it, on one line or several:
+//
+//	npm verb cli [ '/usr/bin/node', '/usr/bin/npm', 'install', 'left-pad' ]
+//	npm verb cli [
+//	npm verb cli   'C:\\Program Files\\nodejs\\node.exe',
+//	…
+//	npm verb cli ]
+func (n *npm) command(rest string, o *evidence.Out) evidence.Result {
+	v := &n.verbose
+	list, opens := strings.CutPrefix(rest, "[")
+	if opens {
+		v.words = []string{}
+	} else if v.words == nil {
+		return evidence.Miss
+	}
+	list, closes := strings.CutSuffix(strings.TrimSpace(list), "]")
+	for part := range strings.SplitSeq(list, ",") {
+		if w := strings.Trim(strings.TrimSpace(part), `'"`); w != "" && len(v.words) < maxNPMWords {
+			v.words = append(v.words, w)
+		}
+	}
+	if !closes {
+		return evidence.Done
+	}
+	words := v.words
+	if v.words = nil; len(words) > 2 { // node, and npm
+		for i, w := range words[2:] {
+			words[2+i] = shellWord(w)
+		}
+		return n.asked(strings.Join(words[2:], " "), o)
+	}
+	return evidence.Done
+}
+
+// maxNPMWords bounds the words of a command.
+const maxNPMWords = 1000
 
 // warning reads what was chosen, not yet installed:
 //

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 
@@ -19,8 +18,10 @@ var Pnpm = evidence.Format{
 	Cannot: "the versions of what they depend on: pnpm-lock.yaml of that commit has them",
 	Doc:    "https://github.com/pnpm/pnpm.io/blob/main/docs/cli/install.md",
 	Sample: "pnpm 8 and 9.15.9 run for this project",
-	Starts: []string{"Packages: ", "Progress: ", "Lockfile is", "Already up to date", "dependencies:", "devDependencies:", "optionalDependencies:", "peerDependencies:", "+ ", "- ", "Done in "},
-	Tool:   func() evidence.Parser { return &pnpm{} },
+	Starts: []string{"Packages: ", "Progress: ", "Lockfile is", "Already up to date", "dependencies:", "devDependencies:", "optionalDependencies:", "peerDependencies:", "+ ", "- ", "Done in ",
+		"Scope: all ", "Resolving: total ", ". ", "../", ".../", "node_modules/.pnpm/", "WARN ", "\u2009WARN", "Legend: production dependency"},
+	Looks: looksPnpm,
+	Tool:  func() evidence.Parser { return &pnpm{} },
 }
 
 type pnpm struct {
@@ -29,7 +30,11 @@ type pnpm struct {
 	fetched int
 	named   int
 	rows    bool // the header of a list of packages was read
+	lists   bool // the list is what pnpm list prints
 	done    bool
+	so      *evidence.Mark // the last line that counted what had come so far
+	came    int
+	built   map[string]bool
 }
 
 // Line reads one line.
@@ -37,20 +42,35 @@ func (p *pnpm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if l.Echo {
 		return evidence.Miss
 	}
-	text := string(bytes.TrimSpace(l.Text))
+	text := strings.TrimSpace(strings.ReplaceAll(string(l.Text), "\u2009", " "))
+	if p.lists && p.rows && text != "" {
+		return p.listed(text, o)
+	}
 	if p.rows && (text == "" || text[0] != '+' && text[0] != '-') {
 		p.rows = false
+	}
+	if project, rest, ok := strings.Cut(text, "| "); ok && !strings.ContainsAny(strings.TrimRight(project, " "), " :") {
+		return p.inProject(strings.TrimSpace(rest), o)
 	}
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
 	case "Packages:":
 		return p.packages(rest, o)
-	case "Progress:":
+	case "Progress:", "Resolving:":
 		return p.progress(rest, o)
+	case "Scope:":
+		p.begin(o)
+		o.Listen() // projects' own lines begin with their folders
+		return evidence.Done
+	case "WARN":
+		return p.deprecated(strings.TrimSpace(rest), o)
+	case "Legend:":
+		p.lists = true
+		return evidence.Done
 	case "Lockfile", "Already":
 		return p.noted(text, o)
 	case "dependencies:", "devDependencies:", "optionalDependencies:", "peerDependencies:":
-		if p.op == nil || rest != "" {
+		if p.op == nil && !p.lists || rest != "" {
 			return evidence.Miss
 		}
 		p.rows = true
@@ -65,7 +85,7 @@ func (p *pnpm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		p.finish(timeline.OpDone, o)
 		return evidence.Done
 	}
-	return evidence.Miss
+	return p.script(text, o)
 }
 
 func (p *pnpm) begin(o *evidence.Out) {
@@ -74,6 +94,7 @@ func (p *pnpm) begin(o *evidence.Out) {
 	}
 	if p.op == nil {
 		p.op = o.Invocation("pnpm")
+		p.lists = false
 	}
 	o.Seen(timeline.NPM)
 }
@@ -99,11 +120,19 @@ func (p *pnpm) packages(rest string, o *evidence.Out) evidence.Result {
 // progress reads the counts, which are printed again and again:
 //
 //	Progress: resolved 12, reused 2, downloaded 10, added 10, done
+//	Resolving: total 2096, reused 0, downloaded 1276                 1
 func (p *pnpm) progress(rest string, o *evidence.Out) evidence.Result {
-	if !strings.HasPrefix(rest, "resolved ") {
+	if !strings.HasPrefix(rest, "resolved ") && !strings.HasPrefix(rest, "total ") {
 		return evidence.Miss
 	}
 	p.begin(o)
+	for part := range strings.SplitSeq(rest, ", ") {
+		what, count, _ := strings.Cut(part, " ")
+		if n, err := strconv.Atoi(count); err == nil && (what == "downloaded" || what == "added") && n > 0 {
+			mark := o.Mark()
+			p.so, p.came = &mark, max(p.came, n)
+		}
+	}
 	if strings.HasSuffix(rest, ", done") {
 		p.done = true
 	}
@@ -160,6 +189,9 @@ func (p *pnpm) finish(how timeline.OpState, o *evidence.Out) {
 	if p.op == nil {
 		return
 	}
+	if p.counted == nil && p.so != nil {
+		p.counted, p.fetched = p.so, p.came
+	}
 	if p.fetched > p.named {
 		uncounted(p.op, p.counted, "npm", o)
 	}
@@ -169,6 +201,7 @@ func (p *pnpm) finish(how timeline.OpState, o *evidence.Out) {
 	if p.done && how == timeline.OpOpen {
 		how = timeline.OpDone
 	}
+	o.Deafen()
 	o.Close(p.op, how)
 	*p = pnpm{}
 }

@@ -20,7 +20,7 @@ var Yarn = evidence.Format{
 	Doc:    "https://github.com/yarnpkg/berry/blob/master/packages/docusaurus/docs/advanced/04-technical/error-codes.mdx",
 	Sample: "yarn 1.22.22 and 4.18.1 run for this project; 3 by hand",
 	Starts: []string{
-		"yarn ", "➤ YN", "[1/", "[2/", "[3/", "[4/", "success ", "info Direct", "info All", "├─ ", "└─ ", "│  ", "Done in ", "verbose ", "error ",
+		"yarn ", "➤ YN", "[1/", "[2/", "[3/", "[4/", "success ", "info Direct", "info All", "├─ ", "└─ ", "│  ", "Done in ", "✨", "verbose ", "error ",
 	},
 	Tool: func() evidence.Parser { return &yarn{} },
 }
@@ -58,7 +58,7 @@ func (y *yarn) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	case "├─", "└─", "│":
 		return y.row(word, rest, o)
 	}
-	if y.op == nil {
+	if y.op == nil && !y.begun(word, rest, o) {
 		return evidence.Miss
 	}
 	switch word {
@@ -82,11 +82,38 @@ func (y *yarn) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return y.request(rest, o)
 	case "error":
 		y.failed = true
-		return evidence.Done
+		return y.broken(rest, o)
+	case "✨": // and two blanks
+		return y.done(strings.TrimPrefix(strings.TrimSpace(rest), "Done "), o)
 	case "Done":
 		return y.done(rest, o)
 	}
 	return evidence.Miss
+}
+
+// begun takes up an invocation whose first line is missing.
+//
+//	[2/4] 🚚  Fetching packages...
+//	verbose 0.912 Performing "GET" request to "https://registry.npmjs.tld/left-pad/-/left-pad-1.3.0.tgz".
+func (y *yarn) begun(word, rest string, o *evidence.Out) bool {
+	fetches := (word == "[2/4]" || word == "[2/5]") && strings.HasSuffix(rest, "Fetching packages...")
+	if !fetches && (word != "verbose" || !strings.Contains(rest, ` Performing "GET" request to "http`)) {
+		return false
+	}
+	y.op = o.Invocation("yarn")
+	o.Seen(timeline.NPM)
+	return true
+}
+
+// broken reads an archive that came and was not what the lock file says:
+//
+//	error https://registry.npmjs.tld/left-pad/-/left-pad-1.3.0.tgz: Integrity check failed for "left-pad" (computed integrity doesn't match our records, got "sha512-…")
+func (y *yarn) broken(rest string, o *evidence.Out) evidence.Result {
+	address, what, ok := strings.Cut(rest, ": ")
+	if item, kind := npmAddress(address); ok && kind == wholeFile && strings.HasPrefix(what, "Integrity check failed") {
+		o.Emit(timeline.Download, y.op, item)
+	}
+	return evidence.Done
 }
 
 // header begins an invocation of yarn 1:
@@ -118,7 +145,13 @@ func (y *yarn) header(rest string, o *evidence.Out) evidence.Result {
 //
 //	├─ is-number@6.0.0
 //	│  └─ is-number@^6.0.0
+//	├─ is-number@npm:6.0.0        yarn 2 and newer
 func (y *yarn) row(word, rest string, o *evidence.Out) evidence.Result {
+	if name, version, ok := evidence.SplitNPM(berryLocator(rest)); ok && word != "│" {
+		o.Seen("") // yarn info, yarn why
+		o.Emit(timeline.Present, nil, evidence.NPMItem(name, version))
+		return evidence.Done
+	}
 	if y.op == nil || y.phase < yarnAdded {
 		return evidence.Miss
 	}
