@@ -2,7 +2,6 @@ package tool
 
 import (
 	"slices"
-	"strings"
 
 	"pulltrail/ingest/pkglist"
 	"pulltrail/timeline"
@@ -48,56 +47,134 @@ var listValued = wordSet("--format --path --exclude --python -r --requirement --
 // listOf says which packages a command lists, nil when it lists none; quiet
 // tells that it prints no versions, or prints them elsewhere.
 func listOf(name string, args []string) (kind *listKind, quiet bool) {
-	f, plain := splitFlags(args, listValued)
-	if f.has("--help", "-h") && name != "rpm" {
+	var c listCommand
+	c.f, c.plain = splitFlags(args, listValued)
+	switch lists := listers[name]; {
+	case c.f.has("--help", "-h") && name != "rpm":
 		return nil, false
-	}
-	has := func(words ...string) bool { return len(plain) >= len(words) && slices.Equal(plain[:len(words)], words) }
-	switch {
 	case isPip(name):
-		return pipList(f, plain)
-	case name == "uv" && len(plain) > 1 && plain[0] == "pip":
-		if plain[1] == "tree" {
-			return uvPipTree, false
-		}
-		return pipList(f, plain[1:])
-	case name == "uv" && has("tree"):
-		return uvTree, false
-	case name == "uv" && has("tool", "list"):
-		return uvToolList, false
-	case name == "uv" && has("export"), name == "poetry" && has("export"), name == "pdm" && has("export"), name == "pipenv" && has("requirements"), name == "pip-compile":
-		return pinList, f.has("-o", "--output", "--output-file", "-q", "--quiet") && !f.has("--dry-run")
-	case name == "poetry" && has("show"):
-		return poetryList, false
-	case name == "pipdeptree", name == "pipenv" && has("graph"):
-		return pyTreeList, false
-	case name == "pipx" && has("list"):
-		return pipxList, f.has("--short")
-	case name == "pdm" && has("list"):
-		return boxOrFreeze(f), false
-	case name == "conda", name == "mamba", name == "micromamba", name == "pixi":
-		return condaListOf(f, plain)
+		return c.pip()
+	case lists != nil:
+		return lists(c)
 	}
-	return otherList(name, f, plain, has)
+	return nil, false
 }
 
-func boxOrFreeze(f flags) *listKind {
-	if f.has("--freeze") {
-		return freezeList
-	}
-	return pdmList
+// listCommand is the command of a program: its flags, and what stands between
+// them.
+type listCommand struct {
+	f     flags
+	plain []string
 }
 
-// pipList knows pip's commands, and uv's of the same names.
-func pipList(f flags, plain []string) (kind *listKind, quiet bool) {
-	if len(plain) == 0 {
+// is reports whether the command begins with words.
+func (c listCommand) is(words ...string) bool {
+	return len(c.plain) >= len(words) && slices.Equal(c.plain[:len(words)], words)
+}
+
+// one is the list of a program that has but one.
+func (c listCommand) one(is bool, kind *listKind, quiet ...string) (*listKind, bool) {
+	if !is {
 		return nil, false
 	}
-	switch plain[0] {
+	return kind, len(quiet) > 0 && c.f.has(quiet...)
+}
+
+// pins is a lock file that is printed, unless it is written to a file.
+func (c listCommand) pins(is bool) (*listKind, bool) {
+	kind, quiet := c.one(is, pinList, "-o", "--output", "--output-file", "-q", "--quiet")
+	return kind, quiet && !c.f.has("--dry-run")
+}
+
+// listers are the programs that list packages, by name.
+var listers = map[string]func(listCommand) (kind *listKind, quiet bool){
+	"uv": func(c listCommand) (*listKind, bool) {
+		switch {
+		case c.is("pip", "tree"):
+			return uvPipTree, false
+		case c.is("pip"):
+			return listCommand{c.f, c.plain[1:]}.pip()
+		case c.is("tree"):
+			return uvTree, false
+		case c.is("tool", "list"):
+			return uvToolList, false
+		}
+		return c.pins(c.is("export"))
+	},
+	"poetry": func(c listCommand) (*listKind, bool) {
+		if c.is("show") {
+			return poetryList, false
+		}
+		return c.pins(c.is("export"))
+	},
+	"pdm": func(c listCommand) (*listKind, bool) {
+		switch {
+		case c.is("list") && c.f.has("--freeze"):
+			return freezeList, false
+		case c.is("list"):
+			return pdmList, false
+		}
+		return c.pins(c.is("export"))
+	},
+	"pipenv": func(c listCommand) (*listKind, bool) {
+		if c.is("graph") {
+			return pyTreeList, false
+		}
+		return c.pins(c.is("requirements"))
+	},
+	"pip-compile": func(c listCommand) (*listKind, bool) { return c.pins(true) },
+	"pipdeptree":  func(c listCommand) (*listKind, bool) { return c.one(true, pyTreeList) },
+	"pipx":        func(c listCommand) (*listKind, bool) { return c.one(c.is("list"), pipxList, "--short") },
+
+	"conda": listCommand.conda, "mamba": listCommand.conda, "micromamba": listCommand.conda, "pixi": listCommand.conda,
+
+	"pnpm": func(c listCommand) (*listKind, bool) {
+		switch is := c.is("list") || c.is("ls") || c.is("ll") || c.is("la") || c.is("why"); {
+		case is && c.f.has("--json"):
+			return npmJSONList, false
+		default:
+			return c.one(is, pnpmList, "--parseable")
+		}
+	},
+	"npm": func(c listCommand) (*listKind, bool) {
+		return c.one((c.is("ls") || c.is("list") || c.is("ll") || c.is("la")) && c.f.has("--json"), npmJSONList)
+	},
+	"yarn": func(c listCommand) (*listKind, bool) { return c.one(c.is("why") || c.is("info"), berryList, "--json") },
+	"gem": func(c listCommand) (*listKind, bool) {
+		return c.one(c.is("list"), gemList, "-r", "--remote", "--no-versions")
+	},
+	"go": func(c listCommand) (*listKind, bool) {
+		return c.one(c.is("list") && c.f.has("-m"), goList, "-f", "-json", "-versions")
+	},
+	"cargo": func(c listCommand) (*listKind, bool) { return c.one(c.is("tree"), cargoTree, "-f", "--format") },
+
+	"dpkg":       func(c listCommand) (*listKind, bool) { return c.one(c.f.has("-l", "--list"), dpkgList) },
+	"dpkg-query": func(c listCommand) (*listKind, bool) { return c.one(c.f.has("-l", "--list"), dpkgList) },
+	"apt": func(c listCommand) (*listKind, bool) {
+		return c.one(c.is("list") && c.f.has("--installed", "-i"), aptList)
+	},
+	"rpm": func(c listCommand) (*listKind, bool) {
+		return c.one(c.f.has("-q") && c.f.has("-a"), rpmList, "--qf", "--queryformat", "--last")
+	},
+	"apk": func(c listCommand) (*listKind, bool) {
+		return c.one(c.is("info") && c.f.has("-v", "--verbose") || c.is("list"), apkList)
+	},
+	"pacman": func(c listCommand) (*listKind, bool) { return c.one(c.f.has("-Q"), pacmanList) },
+	"brew": func(c listCommand) (*listKind, bool) {
+		return c.one((c.is("list") || c.is("ls")) && c.f.has("--versions"), brewList)
+	},
+}
+
+// pip knows pip's commands, and uv's of the same names.
+func (c listCommand) pip() (kind *listKind, quiet bool) {
+	if len(c.plain) == 0 {
+		return nil, false
+	}
+	switch c.plain[0] {
 	case "freeze":
 		return freezeList, false
 	case "list", "ls":
-		switch format := f["--format"]; {
+		switch format := c.f["--format"]; {
 		case format != nil && format[0] == "json":
 			return jsonList, false
 		case format != nil && format[0] != "columns":
@@ -105,62 +182,22 @@ func pipList(f flags, plain []string) (kind *listKind, quiet bool) {
 		}
 		return columnList, false
 	case "show":
-		return showList, f.has("--files", "-f") && len(plain) == 1
+		return showList, c.f.has("--files", "-f") && len(c.plain) == 1
 	case "inspect":
 		return jsonList, false
 	case "compile":
-		return pinList, f.has("-q", "--quiet")
+		return c.one(true, pinList, "-q", "--quiet")
 	}
 	return nil, false
 }
 
-func condaListOf(f flags, plain []string) (kind *listKind, quiet bool) {
+// conda knows the lists of conda, mamba, micromamba and pixi.
+func (c listCommand) conda() (kind *listKind, quiet bool) {
 	switch {
-	case len(plain) > 0 && plain[0] == "list":
-		if f.has("--json", "--export", "-e", "--explicit") {
-			return condaExport, !f.has("--export", "-e")
-		}
+	case c.is("list") && c.f.has("--json", "--export", "-e", "--explicit"):
+		return condaExport, !c.f.has("--export", "-e")
+	case c.is("list"):
 		return condaList, false
-	case len(plain) > 1 && plain[0] == "env" && plain[1] == "export", len(plain) > 0 && plain[0] == "export":
-		return condaExport, f.has("-f", "--file", "--json")
 	}
-	return nil, false
-}
-
-// otherList knows what lists packages that are not Python's.
-func otherList(name string, f flags, plain []string, has func(...string) bool) (kind *listKind, quiet bool) {
-	first := ""
-	if len(plain) > 0 {
-		first = plain[0]
-	}
-	switch {
-	case name == "pnpm" && slices.Contains(strings.Fields("list ls ll la why"), first):
-		if f.has("--json") {
-			return npmJSONList, false
-		}
-		return pnpmList, f.has("--parseable")
-	case name == "npm" && slices.Contains(strings.Fields("ls list ll la"), first) && f.has("--json"):
-		return npmJSONList, false
-	case name == "yarn" && slices.Contains(strings.Fields("why info"), first):
-		return berryList, f.has("--json")
-	case name == "gem" && has("list"):
-		return gemList, f.has("-r", "--remote", "--no-versions")
-	case name == "go" && has("list") && f.has("-m"):
-		return goList, f.has("-f", "-json", "-versions")
-	case name == "cargo" && has("tree"):
-		return cargoTree, f.has("-f", "--format")
-	case name == "dpkg" && f.has("-l", "--list"), name == "dpkg-query" && f.has("-l", "--list"):
-		return dpkgList, false
-	case name == "apt" && has("list") && f.has("--installed", "-i"):
-		return aptList, false
-	case name == "rpm" && f.has("-q") && f.has("-a"):
-		return rpmList, f.has("--qf", "--queryformat", "--last")
-	case name == "apk" && has("info") && f.has("-v", "--verbose"), name == "apk" && has("list"):
-		return apkList, false
-	case name == "pacman" && f.has("-Q"):
-		return pacmanList, false
-	case name == "brew" && (has("list") || has("ls")) && f.has("--versions"):
-		return brewList, false
-	}
-	return nil, false
+	return c.one(c.is("env", "export") || c.is("export"), condaExport, "-f", "--file", "--json")
 }
