@@ -7,6 +7,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -260,61 +261,56 @@ func (g *ingester) described(path string) timeline.SourceInfo {
 	return info
 }
 
-// file reads one file into one source.
+// file reads one file, or standard input, into one source.
 func (g *ingester) file(ctx context.Context, from input) (File, error) {
 	if from.collected != nil {
 		return g.collected(ctx, from)
 	}
-	path := from.path
-	info := g.described(path)
-	if path == "-" && g.opt.Called != "" {
-		info.Path = g.opt.Called
+	info := g.described(from.path)
+	if from.path == "-" {
+		info.Path = cmp.Or(g.opt.Called, info.Path)
+		return g.source(ctx, from, info, g.opt.Stdin, nil)
 	}
-	var in io.Reader = g.opt.Stdin
-	var f *os.File
-	regular, size := false, int64(0)
-	if path != "-" {
-		var err error
-		if from.fault == "" {
-			if f, err = os.Open(path); err != nil {
-				from.fault = "cannot be opened: " + reason(err)
-			}
-		}
-		if from.fault != "" {
-			return g.unreadable(info, from.fault)
-		}
-		defer f.Close()
-		in = f
-		st, err := f.Stat()
-		if err != nil {
-			return File{}, fmt.Errorf("ingest: %w", err)
-		}
-		size = st.Size()
-		if regular = st.Mode().IsRegular(); regular { // a pipe can be read once
-			known, err := g.known(f, st.Size(), info)
-			if err != nil {
-				return File{}, fmt.Errorf("ingest %s: %w", path, err)
-			}
-			// The list of an image archive may be the same, and a layer that was
-			// missing be there now.
-			info.Again = known != nil && from.images != nil && known.State != timeline.Read
-			if known != nil && !info.Again {
-				g.progress(st.Size())
-				return *known, g.keepKnown(ctx, f, from, known.SourceInfo)
-			}
-		}
+	if from.fault != "" {
+		return g.unreadable(info, from.fault)
 	}
+	f, err := os.Open(from.path)
+	if err != nil {
+		return g.unreadable(info, "cannot be opened: "+reason(err))
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return File{}, fmt.Errorf("ingest: %w", err)
+	}
+	if !st.Mode().IsRegular() { // a pipe can be read once
+		return g.source(ctx, from, info, f, nil)
+	}
+	known, err := g.known(f, st.Size(), info)
+	if err != nil {
+		return File{}, fmt.Errorf("ingest %s: %w", from.path, err)
+	}
+	// The list of an image archive may be the same, and a layer that was missing
+	// be there now.
+	info.Again = known != nil && from.images != nil && known.State != timeline.Read
+	if known != nil && !info.Again {
+		g.progress(st.Size())
+		return *known, g.keepKnown(ctx, f, from, known.SourceInfo)
+	}
+	return g.source(ctx, from, info, f, io.NewSectionReader(f, 0, st.Size()))
+}
+
+// source reads in into a source of its own; file is the same where it can be
+// read at any place.
+func (g *ingester) source(ctx context.Context, from input, info timeline.SourceInfo, in io.Reader, file *io.SectionReader) (File, error) {
 	w, err := g.db.Begin()
 	if err != nil {
 		return File{}, err
 	}
-	s := &source{g: g, ctx: ctx, write: w.Write, info: info, from: from, jobs: from.jobs}
-	if regular {
-		s.file = io.NewSectionReader(f, 0, size)
-	}
+	s := &source{g: g, ctx: ctx, write: w.Write, info: info, from: from, jobs: from.jobs, file: file}
 	if g.opt.Keep {
 		if s.keep, err = g.db.Keep(); err != nil {
-			return File{}, errors.Join(fmt.Errorf("ingest %s: %w", path, err), w.Discard())
+			return File{}, errors.Join(fmt.Errorf("ingest %s: %w", from.path, err), w.Discard())
 		}
 		defer s.keep.Abort()
 	}

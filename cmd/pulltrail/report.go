@@ -16,12 +16,8 @@ import (
 	"pulltrail/timeline"
 )
 
-func (a *app) reportCmd() *cobra.Command {
-	var opt reportOptions
-	c := &cobra.Command{
-		Use:   "report NAME",
-		Short: "Write a report: " + strings.Join(reports.Names(), ", "),
-		Long: `Write a report:
+// reportHelp is what --help says of the reports.
+const reportHelp = `Write a report:
 
   responder   what to do first, verdicts with their evidence, the timeline, what
               could not be seen, how to reproduce
@@ -81,7 +77,14 @@ at --as-of (else on the day on which evidence was read last) is shown as stale:
   subprocessors:
     - {name: Tracebox, purpose: traces, region: eu-central-1, data: prompts,
        since: 2025-01-01, review_by: 2026-12-31}
-  dpa: {version: "3", signed: 2025-05-05, paragraph: your own, for the draft}`,
+  dpa: {version: "3", signed: 2025-05-05, paragraph: your own, for the draft}`
+
+func (a *app) reportCmd() *cobra.Command {
+	var opt reportOptions
+	c := &cobra.Command{
+		Use:   "report NAME",
+		Short: "Write a report: " + strings.Join(reports.Names(), ", "),
+		Long:  reportHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(reports.Names(), args[0]) {
 				return usage("want the NAME of one report, of %s; got %q", strings.Join(reports.Names(), ", "), strings.Join(args, " "))
