@@ -65,20 +65,18 @@ func (d *Document) meaning(verdict string) string {
 	return meaning[verdict]
 }
 
+// rows lists the findings of a verdict. Those that say the same of no line stand
+// together, and say it once.
 func rows(w io.Writer, d *Document, verdict string, bold func(string, string) string) error {
-	n := 0
-	for i := range d.Findings {
-		f := &d.Findings[i]
-		if f.Verdict != verdict {
-			continue
-		}
-		if n++; n > MaxRows {
-			break
-		}
-		if n == 1 {
+	for n, same := range alike(d, verdict) {
+		if n == 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s%s  %s\n          %s\n", bold(verdict, verdict), strings.Repeat(" ", len("possible")-len(verdict)), Text(who(f)), Text(f.Because))
+		for _, f := range same {
+			fmt.Fprintf(w, "%s%s  %s\n", bold(verdict, verdict), strings.Repeat(" ", len("possible")-len(verdict)), Text(who(f)))
+		}
+		f := same[0]
+		fmt.Fprintf(w, "          %s\n", Text(f.Because))
 		if e := f.decisive(); e != nil {
 			fmt.Fprintf(w, "          %s\n", Text(where(e)))
 		}
@@ -91,6 +89,33 @@ func rows(w io.Writer, d *Document, verdict string, bold func(string, string) st
 		return err
 	}
 	return nil
+}
+
+// alike returns the first findings of a verdict, MaxRows at most, those that say
+// the same together.
+func alike(d *Document, verdict string) (groups [][]*Finding) {
+	of := map[string]int{}
+	n := 0
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Verdict != verdict {
+			continue
+		}
+		if n++; n > MaxRows {
+			break
+		}
+		at, known := of[f.Because]
+		switch {
+		case f.decisive() != nil || f.disposition() != "":
+			groups = append(groups, []*Finding{f})
+		case known:
+			groups[at] = append(groups[at], f)
+		default:
+			of[f.Because] = len(groups)
+			groups = append(groups, []*Finding{f})
+		}
+	}
+	return groups
 }
 
 // who names a subject with where it ran and whose it is.

@@ -11,7 +11,7 @@ import (
 )
 
 // writeGap prints a gap and, below it, what closes it.
-func writeGap(w io.Writer, g Gap) {
+func writeGap(w io.Writer, g Gap, closes string) {
 	fmt.Fprintf(w, "  %s", g.Reason)
 	if g.Channel != "" {
 		fmt.Fprintf(w, " (%s)", Text(g.Channel))
@@ -21,9 +21,12 @@ func writeGap(w io.Writer, g Gap) {
 	}
 	fmt.Fprintln(w)
 	if g.Fix != "" {
-		fmt.Fprintf(w, "      to close it: %s\n", Text(g.closed()))
+		fmt.Fprintf(w, "      %s: %s\n", closes, Text(g.closed()))
 	}
 }
+
+// toClose stands before what closes a gap.
+const toClose = "to close it"
 
 // closed says what closes the gap, with its own subject where the text, which
 // serves many, leaves it open.
@@ -52,19 +55,62 @@ func CoverageText(w io.Writer, d *Document) error {
 	}
 	gaps := grouped(d.Coverage.Gaps)
 	fmt.Fprintf(w, "Not complete, %d gaps:\n", len(gaps))
+	single, many := common(gaps)
 	last := ""
-	for _, g := range gaps {
-		head := g.Subject
-		if head == "" {
-			head = g.Source
-		}
-		if head != last {
+	for _, g := range single {
+		if head := g.head(); head != last {
 			fmt.Fprintf(w, "\n%s\n", Text(head))
 			last = head
 		}
-		writeGap(w, g)
+		writeGap(w, g, toClose)
+	}
+	for _, same := range many {
+		fmt.Fprintf(w, "\n%d of one kind:\n", len(same))
+		for _, g := range same[:min(len(same), MaxRows)] {
+			fmt.Fprintln(w, Text(g.head()))
+		}
+		if more := len(same) - MaxRows; more > 0 {
+			fmt.Fprintf(w, "and %d more: 'pulltrail coverage %s --json' lists all\n", more, Text(d.Incident.ID))
+		}
+		writeGap(w, same[0], "to close the first, and the others likewise")
 	}
 	return nil
+}
+
+// head is what a gap is about.
+func (g Gap) head() string {
+	if g.Subject == "" {
+		return g.Source
+	}
+	return g.Subject
+}
+
+// common takes out the gaps that many subjects of one kind have alike.
+func common(gaps []Gap) (single []Gap, many [][]Gap) {
+	const enough = 12
+	key := func(g Gap) Gap {
+		kind, id, _ := strings.Cut(g.Subject, ":")
+		service, _, _ := strings.Cut(id, ":")
+		if kind != "job" {
+			service = ""
+		}
+		return Gap{Subject: kind + ":" + service, Channel: g.Channel, Reason: g.Reason, Detail: g.Detail}
+	}
+	alike := map[Gap][]Gap{}
+	for _, g := range gaps {
+		if g.Subject != "" {
+			alike[key(g)] = append(alike[key(g)], g)
+		}
+	}
+	for _, g := range gaps {
+		switch same := alike[key(g)]; {
+		case g.Subject == "" || len(same) < enough:
+			single = append(single, g)
+		case same[0] == g:
+			many = append(many, same)
+		}
+	}
+	return single, many
 }
 
 // subjects is how many subjects have a verdict, listed or not.

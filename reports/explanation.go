@@ -47,7 +47,7 @@ func Explanation(w io.Writer, f Finding, gaps []matchers.Gap) error {
 			fmt.Fprint(w, "\nmissing\n")
 			first = false
 		}
-		writeGap(w, g)
+		writeGap(w, g, toClose)
 	}
 	_, err := fmt.Fprintln(w)
 	return err
