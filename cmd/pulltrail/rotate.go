@@ -206,8 +206,9 @@ func (r *rotation) importCmd() *cobra.Command {
 		Use:   "import FILE...",
 		Short: "Read lists of credentials: names and dates, never values",
 		Long: `Read lists of credentials as 'ingest' does: secret lists of GitHub, GitLab,
-CircleCI, Buildkite and Jenkins, AWS credential reports, exports of a LiteLLM proxy, Kubernetes secrets,
-.env and compose files, or a CSV of your own with the header
+CircleCI, Buildkite and Jenkins, AWS credential reports, exports of a LiteLLM
+proxy, Kubernetes secrets, .env and compose files, or a CSV of your own with the
+header
 
   name,class,holder,store,owner,provider,created,updated,used,expires,state,alias,team,customer
 

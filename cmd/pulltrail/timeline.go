@@ -45,6 +45,14 @@ func (a *app) timelineCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "timeline",
 		Short: "Print the events, one line each",
+		Long: `Print the events, one line each, in the order of their times:
+
+  2026-10-21T12:04:51Z install host:web1 pkg:pypi/litellm@1.107.0 pip.log:412
+  time or from/to      action  subject   artifact                 path:line
+
+An unknown end of a time is "..", blanks are percent-encoded; digest=, role= and ref=
+follow where there are any. Actions: require, resolve, check, cached, download, pull,
+present, install, build, push, tag, run, remove, contact, opaque, hold.`,
 		RunE: func(*cobra.Command, []string) error {
 			var err error
 			if action != "" {
