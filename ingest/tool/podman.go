@@ -23,7 +23,7 @@ var Podman = evidence.Format{
 	Name:     "podman",
 	Shape:    evidence.ToolShape,
 	Title:    "podman and buildah pull and push, skopeo copy",
-	Proves:   "images that were pulled, with their image ID, and pushed when the command was printed too",
+	Proves:   "images that were pulled, with their image ID, and pushed when the command was printed too; containers started in the background",
 	Cannot:   "the digest of a tag that was pulled; whether layers came over or were there already",
 	Doc:      "https://docs.podman.io/en/latest/markdown/podman-pull.1.html",
 	Sample:   "podman 4.3.1, buildah 1.28.2",
@@ -42,6 +42,8 @@ type podman struct {
 	copying bool // "Getting image source signatures": the manifest was got
 	list    bool // several images of an index are copied
 	config  string
+	short   string // the beginning of the image ID, where a terminal shows no more
+	run     string // image that "podman run -d" was told to run
 	written evidence.Mark
 	done    bool // the manifest was written; the ID may follow
 }
@@ -60,14 +62,30 @@ func (p *podman) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		if bytes.HasPrefix(text, []byte("Storing signatures")) {
 			return evidence.More
 		}
-		if id := timeline.SHA256(string(text)); id != "" && (p.config == "" || p.config == id) {
+		id := timeline.SHA256(string(text))
+		if id != "" && (p.config == "" || p.config == id) && (p.short == "" && p.run == "" || p.short != "" && strings.HasPrefix(id, p.short)) {
 			p.config = id
 			p.finish(o)
 			return evidence.Done
 		}
 		p.finish(o)
 	}
+	if p.run != "" && len(text) == 64 && isHex(text) {
+		return p.started(o)
+	}
 	return p.line(text, o)
+}
+
+// started reads the ID of a container that answers "podman run -d".
+func (p *podman) started(o *evidence.Out) evidence.Result {
+	op := commandOn(p.run, "podman", o)
+	op.Answer()
+	o.Seen(timeline.Images)
+	o.Emit(timeline.Run, op, timeline.Item{Artifact: p.run})
+	o.Close(op, timeline.OpDone)
+	p.run = ""
+	o.Deafen()
+	return evidence.Done
 }
 
 // line reads a line of a copy.
@@ -94,7 +112,10 @@ func (p *podman) line(text []byte, o *evidence.Out) evidence.Result {
 	case word == "Getting" && rest == "image source signatures":
 		p.copying = true
 	case word == "Copying" && strings.HasPrefix(rest, "config ") && !p.list:
-		p.config = timeline.SHA256(firstWord(rest[len("config "):]))
+		word := strings.TrimPrefix(firstWord(rest[len("config "):]), "sha256:")
+		if p.config = timeline.SHA256(word); p.config == "" && len(word) >= 8 && isHex([]byte(word)) {
+			p.short = "sha256:" + word
+		}
 	case word == "Copying" && (strings.HasPrefix(rest, "blob ") || strings.HasPrefix(rest, "config ") || strings.HasPrefix(rest, "image ")):
 	case word == "Writing" && rest == "manifest to image destination" && !p.list, word == "Writing" && rest == "manifest list to image destination":
 		return p.wrote(o)
@@ -111,7 +132,7 @@ func (p *podman) line(text []byte, o *evidence.Out) evidence.Result {
 }
 
 func (p *podman) begin(a timeline.Action, image string, o *evidence.Out) {
-	*p = podman{action: a, image: image, begun: o.Mark()}
+	*p = podman{action: a, image: image, begun: o.Mark(), run: p.run}
 }
 
 // wrote reads the line that ends a copy. Without a name it is the commit of a
@@ -142,7 +163,7 @@ func (p *podman) finish(o *evidence.Out) {
 		o.Link(timeline.Holds, d, p.config)
 	}
 	o.Close(op, timeline.OpDone)
-	*p = podman{}
+	*p = podman{run: p.run}
 }
 
 // giveUp records a pull whose manifest was got and that did not end.
@@ -152,7 +173,7 @@ func (p *podman) giveUp(o *evidence.Out) {
 		o.At(p.begun, timeline.Event{Action: timeline.Resolve, Op: op.Number, Items: []timeline.Item{{Artifact: p.image}}})
 		o.Close(op, timeline.OpOpen)
 	}
-	*p = podman{}
+	*p = podman{run: p.run}
 }
 
 // pushed reads OpenShift's line.
@@ -198,9 +219,16 @@ func (p *podman) commanded(words []string, o *evidence.Out) {
 		words = words[1:]
 	}
 	before := *p
+	p.run = ""
 	p.giveUp(o)
 	last := words[len(words)-1]
 	switch {
+	case program == "podman" && words[1] == "run":
+		if image, detached := dockerArgument(words[2:]); detached {
+			p.run = timeline.NormalizeImage(image)
+			o.Listen()
+		}
+		return
 	case strings.HasPrefix(last, "-"):
 	case program == "skopeo" && words[1] == "copy" && len(words) > 3:
 		p.copies(words[len(words)-2], last, o)
