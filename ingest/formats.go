@@ -49,6 +49,7 @@ var Formats = []evidence.Format{
 	frame.Kaniko,
 	frame.GitRemote,
 	frame.CTR,
+	frame.Continued,
 
 	tool.Diff,
 	tool.Compose,

@@ -78,4 +78,5 @@ func FuzzStamped(f *testing.F)          { fuzz(f, Stamped) }
 func FuzzBuildKitTerminal(f *testing.F) { fuzz(f, BuildKitTerminal) }
 func FuzzKaniko(f *testing.F)           { fuzz(f, Kaniko) }
 func FuzzCTR(f *testing.F)              { fuzz(f, CTR) }
+func FuzzContinued(f *testing.F)        { fuzz(f, Continued) }
 func FuzzJournalVerbose(f *testing.F)   { fuzz(f, JournalVerbose) }

@@ -34,7 +34,7 @@ var Docker = evidence.Format{
 
 var dockerStarts = []string{
 	"Status: ", "Digest: sha256:", "Unable to find image '", "Using default tag: ", "The push refers to ",
-	"Loaded image", "Untagged: ", "docker: ", "docker ", "$ docker ", "+ docker ", "sudo docker ", "/usr/bin/docker ",
+	"Loaded image", "Untagged: ", "docker: ", "docker ", "$ docker ", "+ docker ", "sudo docker ", "$ sudo docker ", "+ sudo docker ", "/usr/bin/docker ",
 	"ERROR: failed to ", "ERROR: Cannot ", "Cannot connect to the Docker ", "error during connect: ", "unable to prepare context: ",
 	"unknown flag: ", "unknown shorthand flag: ", "Error response from daemon: ", "Sending build context to ", "Error: ",
 }

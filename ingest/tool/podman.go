@@ -27,7 +27,7 @@ var Podman = evidence.Format{
 	Cannot:   "the digest of a tag that was pulled; whether layers came over or were there already",
 	Doc:      "https://docs.podman.io/en/latest/markdown/podman-pull.1.html",
 	Sample:   "podman 4.3.1, buildah 1.28.2",
-	Starts:   []string{"Trying to pull ", "Getting image ", "Copying ", "Writing manifest ", "Storing ", "Successfully pushed ", "podman ", "buildah ", "skopeo ", "$ podman ", "$ buildah ", "$ skopeo ", "+ podman ", "+ buildah ", "+ skopeo "},
+	Starts:   []string{"Trying to pull ", "Getting image ", "Copying ", "Writing manifest ", "Storing ", "Successfully pushed ", "podman ", "buildah ", "skopeo ", "$ podman ", "$ sudo podman ", "sudo podman ", "$ buildah ", "$ sudo buildah ", "$ skopeo ", "$ sudo skopeo ", "+ podman ", "+ buildah ", "+ skopeo "},
 	Commands: true,
 	Tool:     func() evidence.Parser { return &podman{} },
 }
@@ -122,7 +122,7 @@ func (p *podman) line(text []byte, o *evidence.Out) evidence.Result {
 	case word == "Writing" && p.list, word == "Storing" && strings.HasSuffix(rest, "signatures"):
 	case word == "Successfully" && strings.HasPrefix(rest, "pushed "):
 		return p.pushed(rest[len("pushed "):], o)
-	case word == "podman", word == "buildah", word == "skopeo", word == "$", word == "+":
+	case word == "podman", word == "buildah", word == "skopeo", word == "sudo", word == "$", word == "+":
 		p.commands(string(text), o)
 		return evidence.Miss
 	default:
