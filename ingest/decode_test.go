@@ -82,6 +82,24 @@ func TestBinary(t *testing.T) {
 	}
 }
 
+func TestHole(t *testing.T) {
+	for data, want := range map[string]bool{
+		strings.Repeat("Oct 20 09:15:00 web1 cron: run\n", 50) + strings.Repeat("\x00", 1024) + "Oct 20 09:16:00 web1 cron: run\n": true,
+		strings.Repeat("\x00", 4096) + "Oct 20 09:16:00 web1 cron: run\n":                                                          true,
+		strings.Repeat("a\x00b\n", 4096): false, "": false,
+	} {
+		in := newLines(strings.NewReader(data))
+		var line evidence.Line
+		for err := error(nil); err == nil; {
+			_, err = in.read(&line)
+		}
+		if in.hole != want {
+			t.Errorf("%.20q: got %v, want %v", data, in.hole, want)
+		}
+		in.close()
+	}
+}
+
 func TestLongLines(t *testing.T) {
 	long := strings.Repeat("x", maxLine+1)
 	fits := strings.Repeat("y", maxLine-1)

@@ -32,6 +32,7 @@ type lines struct {
 	off  int64
 	next int64
 	open bool // the last line has no end
+	hole bool // there are bytes that nobody wrote
 }
 
 // read fills l with the next line; its text is valid until the next call.
@@ -133,10 +134,24 @@ func (s *lines) more() (int, error) {
 			s.err = io.ErrNoProgress
 		}
 		s.escape, s.cr = s.at, s.at
+		s.hole = s.hole || holed(s.buf[seen:s.end])
 		if i := bytes.IndexByte(s.buf[seen:s.end], '\n'); i >= 0 {
 			return seen + i - s.at, nil
 		}
 	}
+}
+
+// holed looks for a run of NUL bytes, as they stand where a machine stopped
+// before what it wrote reached the disk, or where a log was cut in place while
+// it was open. Blocks of disks are not smaller than the pace of the search.
+func holed(data []byte) bool {
+	const pace, run = 512, 256
+	for i := 0; i+run <= len(data); i += pace {
+		if data[i] == 0 && len(bytes.TrimLeft(data[i:i+run], "\x00")) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // buffers are used again: archives have many small members.

@@ -389,6 +389,9 @@ func (s *source) feed(l *log, d *decoded, from *metered) error {
 			break
 		}
 	}
+	if in.hole {
+		r.Cut("a run of NUL bytes stands in it: the machine stopped while it was written, or it was cut in place; what was there is lost")
+	}
 	if in.open && in.no > 0 && s.g.opt.Covers != (timeline.Span{}) {
 		r.Cut("it ends inside a line: what --covers states of it does not hold")
 	}

@@ -93,11 +93,39 @@ func (m *matching) answer(a *about, j judged, given map[opKey][]judged) (*cleare
 				return &cleared{j, []Evidence{{Fact: g.Fact, Part: "answers in the same command"}}, how}, nil
 			}
 		}
-		if op.State == timeline.OpCached {
+		switch {
+		case op.State == timeline.OpCached:
 			return m.cachedLayer(j, op)
+		case op.State == timeline.OpFailed && op.Tool == "pip":
+			if c, err := m.failed(j); c != nil || err != nil {
+				return c, err
+			}
 		}
 	}
 	return m.projectFile(a, j), nil
+}
+
+// failed answers what a pip asked for that said it failed. pip names each file
+// that it looks into or fetches: where it named none of the package, the index
+// had none, or pip did not come to it.
+//
+//	ERROR: No matching distribution found for litellm
+func (m *matching) failed(j judged) (*cleared, error) {
+	facts, err := m.r.ofOps(j.Source, []int64{j.Op})
+	if err != nil || j.Parts.Name == "" {
+		return nil, err
+	}
+	for _, f := range facts {
+		if !asksOnly(f.Action) && packageKey(f.Parts) == j.key {
+			return nil, nil //nolint:nilnil // no answer is an answer
+		}
+	}
+	return &cleared{ask: j, how: fmt.Sprintf("asked for %s, and the command failed before it named any file of that", nameOf(j.Fact))}, nil
+}
+
+// asksOnly reports whether an action says nothing of a file.
+func asksOnly(a timeline.Action) bool {
+	return a == timeline.Require || a == timeline.Check || a == timeline.Opaque
 }
 
 // rowsName answers a command of which some rows are missing when those that are

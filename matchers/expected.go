@@ -17,7 +17,7 @@ func (c *covers) expected() {
 	needed := map[string]bool{}                   // attempts that a record speaks of
 	refused := map[string]*timeline.ExpectedRow{} // attempts whose logs a collector did not get
 	for i := range c.m.r.expected {
-		if x := &c.m.r.expected[i]; x.Reason != "" && isAttempt(x.Subject.Kind, x.Subject.ID) {
+		if x := &c.m.r.expected[i]; x.Reason != "" && x.Reason != timeline.Unfinished && isAttempt(x.Subject.Kind, x.Subject.ID) {
 			refused[x.Subject.ID] = x
 		}
 	}
@@ -28,7 +28,7 @@ func (c *covers) expected() {
 		for n < len(all) && all[n].Subject == all[0].Subject {
 			n++
 		}
-		of := all[:n]
+		of := finished(all[:n])
 		all = all[n:]
 		s, twins := of[0].Subject, 0
 		for len(known) > 0 && compareSubjects(known[0].subject, s) < 0 {
@@ -58,6 +58,21 @@ func (c *covers) expected() {
 		}
 	}
 	c.unrecorded(needed)
+}
+
+// finished drops the records of what went on when they were made where another
+// was made later.
+func finished(of []timeline.ExpectedRow) []timeline.ExpectedRow {
+	open := 0
+	for i := range of {
+		if of[i].Reason == timeline.Unfinished {
+			open++
+		}
+	}
+	if open == 0 || open == len(of) {
+		return of
+	}
+	return slices.DeleteFunc(slices.Clone(of), func(x timeline.ExpectedRow) bool { return x.Reason == timeline.Unfinished })
 }
 
 // expect compares what one record says with what was read. twins is how many
@@ -162,6 +177,11 @@ func resolveRun(id string, runs map[string]string) string {
 // attempt wants a log of an attempt, and a record that lists its jobs.
 func (c *covers) attempt(s timeline.Subject, x *timeline.ExpectedRow) {
 	switch {
+	case x.Reason == timeline.Unfinished:
+		c.gaps = append(c.gaps, Gap{
+			Subject: s.String(), Source: x.Path, Reason: x.Reason, Detail: x.Detail,
+			Fix: "fetch the run, its jobs and its logs again when it is over: " + jobsPath(s.ID),
+		})
 	case x.Reason != "":
 		c.gaps = append(c.gaps, Gap{
 			Subject: s.String(), Source: x.Path, Reason: x.Reason, Detail: x.Detail,

@@ -220,10 +220,13 @@ type Expected struct {
 	Subject Subject
 	Channel string // a channel word, "" for all
 	Span    Span   // when it lived; Always when not known
-	Reason  string // why it is missing, when the record itself says so: expired, denied, absent, failed; "" = only expected
+	Reason  string // why it is missing, when the record itself says so: expired, denied, absent, failed, unfinished; "" = only expected
 	Detail  string // HTTP status or the sentence for people
 	Origin
 }
+
+// Unfinished is the Reason of what went on when its record was made.
+const Unfinished = "unfinished"
 
 // Skip is a record that could not be understood.
 type Skip struct {

@@ -233,11 +233,14 @@ func (a *githubAnswer) run(r *githubRecord) {
 	last := max(1, min(r.Attempt, maxAttempts))
 	for k := 1; k <= last; k++ {
 		span := between(cmp.Or(r.RunStartedAt, r.CreatedAt), r.UpdatedAt, r.Status)
-		detail := fmt.Sprintf("attempt %d of %d of run %d", k, last, r.ID)
-		if k < last {
+		detail, reason := fmt.Sprintf("attempt %d of %d of run %d", k, last, r.ID), ""
+		switch {
+		case k < last:
 			span = between(r.CreatedAt, r.RunStartedAt, "completed")
+		case r.Status != "" && r.Status != "completed":
+			detail, reason = detail+" was "+r.Status+" when the record was made, and may have had more jobs and lines since", timeline.Unfinished
 		}
-		a.o.Expect(timeline.Expected{Subject: timeline.Subject{Kind: timeline.Job, ID: id + strconv.Itoa(k)}, Span: span, Detail: detail})
+		a.o.Expect(timeline.Expected{Subject: timeline.Subject{Kind: timeline.Job, ID: id + strconv.Itoa(k)}, Span: span, Detail: detail, Reason: reason})
 	}
 }
 

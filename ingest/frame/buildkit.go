@@ -273,13 +273,20 @@ func (k *buildkit) line(b *build, n int, rest []byte, l *evidence.Line, s *evide
 	return b.header(n, rest, instruction, l, s, o)
 }
 
-// log hands a line on that a step printed.
+// log hands a line on that a step printed. There is a limit to what a step may
+// print, and to how fast:
+//
+//	#8 41.07 [output clipped, log limit 2MiB reached]
+//	#8 3.120 [output clipped, log limit 200KiB/s reached]
 func (b *build) log(n int, rest []byte, seconds int, l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
 	b.at(n)
 	if l.Stamp.Read == nil {
 		l.Stamp = evidence.Stamp{Text: rest[:seconds], Read: sinceStart}
 	}
 	l.Text = bytes.TrimPrefix(rest[seconds:], []byte(" "))
+	if bytes.HasPrefix(l.Text, []byte("[output clipped, log limit ")) {
+		o.Cut("BuildKit did not print all that a step of the build did: " + evidence.Excerpt(l.Text))
+	}
 	return b.stream(n, s, o)
 }
 

@@ -203,6 +203,9 @@ func (g *github) raw(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evi
 	if g.at != s || j == nil {
 		j = g.of(s, nil, o)
 	}
+	if elided(l.Text) {
+		o.Cut("somebody took lines out of it, and left a mark: " + evidence.Excerpt(l.Text))
+	}
 	if g.columns {
 		if _, rest, ok := bytes.Cut(l.Text, []byte("\t")); ok {
 			if _, rest, ok = bytes.Cut(rest, []byte("\t")); ok {

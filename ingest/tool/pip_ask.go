@@ -51,10 +51,35 @@ func (p *pip) collecting(text string, indent int, o *evidence.Out) evidence.Resu
 		p.asked = &heldAsk{o.Mark(), o.Invocation("pip"), it, indent}
 		return evidence.More
 	}
+	if !strings.Contains(text, "(from ") {
+		p.next(timeline.Split(it.Artifact).Name, o)
+	}
 	op := p.begin(resolving, indent, o)
 	p.collected = true
 	o.Emit(timeline.Require, op, it)
 	return evidence.Done
+}
+
+// next ends an invocation that found all that its command names in place, when
+// something else is asked for and another command waits: where nothing is to do
+// pip prints no last line. name is "" for a folder.
+//
+//	Requirement already satisfied: pip in ./venv/lib/python3.12/site-packages (25.2)
+//	Obtaining file:///srv/ci/job/router
+func (p *pip) next(name string, o *evidence.Out) {
+	if p.op == nil || p.collected || !p.ends || p.op.Command == "" || !o.Awaited("pip") {
+		return
+	}
+	for w := range strings.FieldsSeq(p.op.Command) {
+		r, _, ok := evidence.ParseRequirement(strings.Trim(w, `'"`))
+		switch {
+		case strings.HasPrefix(w, "-r"), strings.HasPrefix(w, "--req"), strings.HasPrefix(w, "-e"), strings.HasPrefix(w, "--ed"), strings.ContainsAny(w, "/$"), strings.HasPrefix(w, "."):
+			return // it may be of that one
+		case name != "" && ok && timeline.PURL("pypi", "", r.Name, "") == timeline.PURL("pypi", "", name, ""):
+			return
+		}
+	}
+	p.finish(timeline.OpOpen, o)
 }
 
 // requirementItem reads what stands behind "Collecting". sure says that the
@@ -156,6 +181,7 @@ func (p *pip) processing(rest []byte, indent int, o *evidence.Out) evidence.Resu
 		if p.op == nil && !o.Awaited("pip") || !bytes.ContainsAny(rest, `/\.`) {
 			return evidence.Miss
 		}
+		p.next("", o)
 		p.begin(resolving, indent, o)
 		p.collected = true
 		return evidence.Done
@@ -184,6 +210,7 @@ func (p *pip) obtaining(text string, indent int, o *evidence.Out) evidence.Resul
 	if !strings.HasPrefix(text, "file://") && !(named && strings.Contains(from, "+") && evidence.IsDistName(name)) {
 		return evidence.Miss
 	}
+	p.next("", o)
 	op := p.begin(resolving, indent, o)
 	p.collected = true
 	if named && evidence.IsDistName(name) {
