@@ -21,6 +21,8 @@ var Formats = []evidence.Format{
 	frame.Buildkite,
 	frame.Travis,
 	frame.ReadTheDocs,
+	frame.CodeBuild,
+	frame.CloudBuild,
 	frame.CRI,
 	frame.Syslog,
 	frame.Stamped,
@@ -234,4 +236,5 @@ var Formats = []evidence.Format{
 	document.HTTPAnswer,
 
 	frame.ShellSession,
+	frame.LinePrefix,
 }

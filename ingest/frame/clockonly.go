@@ -1,6 +1,8 @@
 package frame
 
 import (
+	"bytes"
+
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
 )
@@ -11,13 +13,13 @@ import (
 var ClockOnly = evidence.Format{
 	Name:   "clock-lines",
 	Shape:  evidence.FrameShape,
-	Title:  "Lines that begin with a time of day (Vercel build log, Jenkins Timestamper)",
+	Title:  "Lines that begin with a time of day (Vercel and Netlify build logs, Jenkins Timestamper)",
 	Proves: "nothing by itself: the order of the lines",
 	Cannot: "date and time zone: state with --covers when it was",
 	Doc:    "https://vercel.com/docs/deployments/logs",
 	Sample: "written by hand after the documentation",
-	First:  "012",
-	Looks:  func(text []byte) bool { return clockLen(text) > 0 },
+	First:  "0123456789",
+	Looks:  func(text []byte) bool { return clockLen(text) > 0 || halfDayLen(text) > 0 },
 	Common: true,
 	New:    func() evidence.Peeler { return clockOnly{} },
 }
@@ -28,13 +30,16 @@ type clockOnly struct{}
 //
 //	17:28:57.572 Running "install" command: `npm ci`...
 //	12:04:51  Collecting litellm
+//	7:28:21 AM: Collecting litellm                       (Netlify)
 func (clockOnly) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
-	n := clockLen(l.Text)
-	if n == 0 {
+	n, half := clockLen(l.Text), halfDayLen(l.Text)
+	if n == 0 && half == 0 {
 		return nil
 	}
-	rest := l.Text[n:]
+	rest := l.Text[max(n, half):]
 	switch {
+	case half > 0:
+		n = half - len(": ")
 	case n == 12 && len(rest) > 0 && rest[0] == ' ':
 		rest = rest[1:]
 	case n == 8 && len(rest) > 1 && rest[0] == ' ' && rest[1] == ' ':
@@ -50,6 +55,20 @@ func (clockOnly) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 	}
 	l.Text = rest
 	return child
+}
+
+// halfDayLen returns the length of "h:mm:ss AM: " at the start of text.
+func halfDayLen(text []byte) int {
+	n := bytes.IndexByte(text[:min(len(text), 3)], ':')
+	if n < 1 || len(text) < n+11 || text[n+3] != ':' || text[n+6] != ' ' || text[n+7] != 'A' && text[n+7] != 'P' || string(text[n+8:n+11]) != "M: " {
+		return 0
+	}
+	for i, c := range text[:n+6] {
+		if i != n && i != n+3 && (c < '0' || c > '9') {
+			return 0
+		}
+	}
+	return n + 11
 }
 
 // clockLen returns the length of hh:mm:ss or hh:mm:ss.mmm at the start of text.

@@ -74,6 +74,9 @@ func FuzzPipLog(f *testing.F)           { fuzz(f, PipLog) }
 func FuzzCloudWatch(f *testing.F)       { fuzz(f, CloudWatch) }
 func FuzzGitRemote(f *testing.F)        { fuzz(f, GitRemote) }
 func FuzzShellSession(f *testing.F)     { fuzz(f, ShellSession) }
+func FuzzCodeBuild(f *testing.F)        { fuzz(f, CodeBuild) }
+func FuzzCloudBuild(f *testing.F)       { fuzz(f, CloudBuild) }
+func FuzzLinePrefix(f *testing.F)       { fuzz(f, LinePrefix) }
 func FuzzStamped(f *testing.F)          { fuzz(f, Stamped) }
 func FuzzBuildKitTerminal(f *testing.F) { fuzz(f, BuildKitTerminal) }
 func FuzzKaniko(f *testing.F)           { fuzz(f, Kaniko) }

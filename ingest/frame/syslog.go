@@ -49,7 +49,23 @@ func claimSyslog(h *evidence.Head) bool {
 		line = bytes.TrimRight(line, "\r")
 		if len(line) > 0 && !journalNote(line) {
 			h, ok := parseSyslog(line)
-			return ok && (h.yearless || len(h.program) > 0)
+			return ok && (len(h.program) > 0 || h.yearless && namesProgram(more))
+		}
+	}
+	return false
+}
+
+// namesProgram reports whether one of the lines has a program behind its host,
+// or is the one that stands for lines that came again: programs also write a
+// time alone, and what follows that is no host.
+//
+//	Oct 21 12:04:51 Collecting litellm
+func namesProgram(lines []byte) bool {
+	for line := range bytes.Lines(lines) {
+		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
+			if h, ok := parseSyslog(line); ok && (len(h.program) > 0 || len(h.host) == 0) {
+				return true
+			}
 		}
 	}
 	return false
