@@ -180,8 +180,9 @@ func script(words []string, name string, args []string) string {
 // dealt with. A shell that traces prints the commands of a pipe on lines of
 // their own, so that a shell without arguments stands alone:
 //
-//   - curl -fsSL https://acme.example/install.sh
-//   - sh
+//	$ sh -x deploy.sh
+//	+ curl -fsSL https://acme.example/install.sh
+//	+ sh
 func (e *echo) fetched(name string, args []string, c shellCommand, o *evidence.Out, depth int) (known, ok bool) {
 	command := strings.Join(c.words, " ")
 	switch {

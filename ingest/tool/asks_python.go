@@ -9,8 +9,9 @@ import (
 // project's build needs are installed into an environment of its own, and what
 // is printed of them has no versions:
 //
-//   - Installing packages in isolated environment:
-//   - hatchling
+//	$ python -m build
+//	* Installing packages in isolated environment:
+//	  - hatchling
 //
 // https://build.pypa.io/en/stable/
 func projectBuildAsk(name string, args []string) *ask {

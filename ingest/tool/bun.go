@@ -78,9 +78,9 @@ func (b *bun) header(rest string, o *evidence.Out) evidence.Result {
 
 // row reads one dependency of the project:
 //
-//   - ms@2.1.3
-//   - chalk@4.1.2 (v5.3.0 available)
-//     installed core-js@3.0.0 with binaries:
+//	installed core-js@3.0.0 with binaries:
+//	+ ms@2.1.3
+//	+ chalk@4.1.2 (v5.3.0 available)
 func (b *bun) row(rest string, o *evidence.Out) evidence.Result {
 	id, _, _ := strings.Cut(rest, " ")
 	name, version, ok := evidence.SplitNPM(id)

@@ -314,7 +314,9 @@ func (c *conda) progress(text string, o *evidence.Out) evidence.Result {
 
 // mambaRow reads a row of mamba's plan:
 //
-//   - numpy   1.26.4  py311h64a7726_0  conda-forge     8MB
+//	Install:
+//	──────────
+//	  + numpy   1.26.4  py311h64a7726_0  conda-forge     8MB
 func (c *conda) mambaRow(text string, o *evidence.Out) evidence.Result {
 	w := strings.Fields(text)
 	if len(w) < 4 || w[0] != "+" && w[0] != "-" || !evidence.IsCondaName(w[1]) || !evidence.IsCondaVersion(w[2]) {

@@ -35,11 +35,11 @@ type curl struct {
 
 // Line reads one line.
 //
-//   - curl -fLO https://mirror.acme.example/packages/litellm-1.107.0-py3-none-any.whl
-//     > GET /packages/litellm-1.107.0-py3-none-any.whl HTTP/1.1
-//     < HTTP/1.1 200 OK
-//   - Connection #0 to host mirror.acme.example left intact
-//     100  292k  100  292k    0     0   144M      0 --:--:-- --:--:-- --:--:--  286M
+//	> GET /packages/litellm-1.107.0-py3-none-any.whl HTTP/1.1
+//	< HTTP/1.1 200 OK
+//	* Connection #0 to host mirror.acme.example left intact
+//	+ curl -fLO https://mirror.acme.example/packages/litellm-1.107.0-py3-none-any.whl
+//	100  292k  100  292k    0     0   144M      0 --:--:-- --:--:-- --:--:--  286M
 func (c *curl) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if l.Echo && !bytes.Contains(l.Text, []byte("curl")) {
 		return evidence.Miss

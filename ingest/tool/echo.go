@@ -86,12 +86,12 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 // traced takes the mark off a line that a shell or a runner prints before it
 // runs a command:
 //
-//   - pip install -q litellm
-//     ++ docker pull redis:7
-//     $ pip install -r requirements.txt
-//     [90m$ docker compose pull
-//     Running "install" command: `npm ci`...
-//     nox > python -m pip install litellm
+//	$ pip install -r requirements.txt
+//	+ pip install -q litellm
+//	++ docker pull redis:7
+//	[90m$ docker compose pull
+//	Running "install" command: `npm ci`...
+//	nox > python -m pip install litellm
 func traced(line []byte) (command string, ok bool) {
 	text := bytes.TrimLeft(line, " \t")
 	if len(text) == 0 || len(line) != len(text) && text[0] == '$' {

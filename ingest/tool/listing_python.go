@@ -154,10 +154,11 @@ func condaRow(l *list, row string) ([]timeline.Item, bool) {
 // and of conda list --export.
 // https://docs.conda.io/projects/conda/en/stable/commands/env/export.html
 //
-//   - python=3.12.3=h996f2a0_1
-//   - pip:
-//   - litellm==1.107.0
-//     python=3.12.3=h996f2a0_1
+//	dependencies:
+//	  - python=3.12.3=h996f2a0_1
+//	  - pip:
+//	      - litellm==1.107.0
+//	python=3.12.3=h996f2a0_1
 func environmentRow(l *list, row string) ([]timeline.Item, bool) {
 	spec, is := strings.CutPrefix(strings.TrimLeft(row, " "), "- ")
 	if !is {

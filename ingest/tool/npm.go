@@ -213,9 +213,10 @@ func npmCount(text string) (fetched int, ok bool) {
 
 // requested reads a package that the command named:
 //
-//   - axios@1.14.1
-//   - left-pad@1.3.0 (as cache)
-//   - cache@npm:left-pad@1.3.0
+//	$ npm install axios cache@npm:left-pad
+//	+ axios@1.14.1
+//	+ left-pad@1.3.0 (as cache)
+//	+ cache@npm:left-pad@1.3.0
 func (n *npm) requested(text string, o *evidence.Out) evidence.Result {
 	word, rest, _ := strings.Cut(text[1:], "(as ")
 	name, version, ok := npmPackage(strings.TrimSpace(word))

@@ -154,10 +154,11 @@ func (p *pnpm) noted(text string, o *evidence.Out) evidence.Result {
 
 // row reads one dependency of the project:
 //
-//   - mime 4.1.2
-//   - har-validator 5.1.3 (5.1.5 is available)
-//   - cache <- left-pad 1.3.0
-//   - acme-lib 0.0.1 <- packages/lib
+//	dependencies:
+//	+ mime 4.1.2
+//	+ har-validator 5.1.3 (5.1.5 is available)
+//	+ cache <- left-pad 1.3.0
+//	- acme-lib 0.0.1 <- packages/lib
 func (p *pnpm) row(sign, rest string, o *evidence.Out) evidence.Result {
 	words := strings.Fields(rest)
 	if !p.rows || len(words) < 2 {

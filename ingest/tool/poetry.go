@@ -65,9 +65,10 @@ func (p *poetry) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 
 // row reads one operation:
 //
-//   - Installing wsproto (1.2.0)
-//   - Updating litellm (1.52.5 -> 1.52.15)
-//   - Removing py (1.11.0): Pending...
+//	Package operations: 1 install, 1 update, 1 removal
+//	  - Installing wsproto (1.2.0)
+//	  - Updating litellm (1.52.5 -> 1.52.15)
+//	  • Removing py (1.11.0): Pending...
 func (p *poetry) row(text string, o *evidence.Out) evidence.Result {
 	_, rest, _ := strings.Cut(text, " ")
 	verb, rest, _ := strings.Cut(rest, " ")

@@ -270,9 +270,10 @@ type change struct {
 // uvRow reads the rows behind a header. The blank before the sign tells them
 // from a shell's trace and from most lists; a log may have indented them.
 //
-//   - litellm==1.106.2
-//   - litellm==1.107.0
-//     ~ lightspeed-stack==0.2.0 (from file:///srv/ci/lightspeed-stack)
+//	Installed 2 packages in 12ms
+//	 - litellm==1.106.2
+//	 + litellm==1.107.0
+//	 ~ lightspeed-stack==0.2.0 (from file:///srv/ci/lightspeed-stack)
 func uvRow(line []byte) (c change, ok bool) {
 	text := bytes.TrimLeft(line, " \t")
 	if len(text) < 6 || text[0] != '+' && text[0] != '-' && text[0] != '~' || text[1] != ' ' || text[2] == ' ' {
