@@ -97,7 +97,7 @@ func TestManyGaps(t *testing.T) {
 	}
 	for _, want := range []string{
 		"\nhost:a\n  uncovered (pypi): no source covers it\n", "\na.zip\n  cut\n", "\n100 of one kind:\njob:github:acme/api/runs/0/", "and 60 more: 'pulltrail coverage x-1 --json' lists all\n",
-		"to close the first, and the others likewise: fetch the log of job:github:acme/api/runs/0/attempts/1/jobs/build\n",
+		"to close it, of the first, and of the others likewise: fetch the log of job:github:acme/api/runs/0/attempts/1/jobs/build\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in:\n%s", want, b.String())

@@ -67,3 +67,17 @@ func TestAxis(t *testing.T) {
 		t.Error("an axis of nothing")
 	}
 }
+
+// TestNamed: names that are too long for the picture keep what tells them apart.
+func TestNamed(t *testing.T) {
+	for id, want := range map[string]string{
+		"github:acme/api/runs/812/attempts/2/jobs/build":                                "job:github:acme/api/812/2/build",
+		"github:acme/a/runs/7/attempts/1/jobs/x":                                        "job:github:acme/a/7/1/x",
+		"gitlab:group/project/jobs/991":                                                 "job:gitlab:group/project/jobs/991",
+		"github:acme-engineering/billing-service/runs/19384756102/attempts/1/jobs/lint": "job:github:acme-eng…/19384756102/1/lint",
+	} {
+		if got := named(Subject{Kind: "job", ID: id}, 39); got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}

@@ -72,7 +72,7 @@ func CoverageText(w io.Writer, d *Document) error {
 		if more := len(same) - MaxRows; more > 0 {
 			fmt.Fprintf(w, "and %d more: 'pulltrail coverage %s --json' lists all\n", more, Text(d.Incident.ID))
 		}
-		writeGap(w, same[0], "to close the first, and the others likewise")
+		writeGap(w, same[0], toClose+", "+strings.TrimSuffix(likewise, ": "))
 	}
 	return nil
 }

@@ -212,7 +212,8 @@ type gapGroup struct {
 func gapGroups(gaps []Gap) []gapGroup {
 	var out []gapGroup
 	at := map[gapKey]int{}
-	for _, g := range grouped(gaps) {
+	single, many := common(grouped(gaps))
+	for _, g := range single {
 		key := gapKey{g.Reason, g.Detail, g.Fix}
 		i, ok := at[key]
 		if !ok {
@@ -222,19 +223,34 @@ func gapGroups(gaps []Gap) []gapGroup {
 		} else if out[i].Fix != g.closed() {
 			out[i].Fix = g.Fix // one text serves several
 		}
-		of := g.Subject
-		if of == "" {
-			of = g.Source
+		out[i].Of = append(out[i].Of, g.of())
+	}
+	for _, same := range many {
+		group := gapGroup{Reason: same[0].Reason, Detail: same[0].Detail}
+		if same[0].Fix != "" {
+			group.Fix = likewise + same[0].closed()
 		}
-		if of == "" {
-			of = "the case"
+		for _, g := range same {
+			group.Of = append(group.Of, g.of())
 		}
-		if g.Channel != "" {
-			of += " (" + g.Channel + ")"
-		}
-		out[i].Of = append(out[i].Of, of)
+		out = append(out, group)
 	}
 	return out
+}
+
+// likewise stands before what closes the first of many gaps.
+const likewise = "of the first, and of the others likewise: "
+
+// of names what a gap is about, with the channel.
+func (g Gap) of() string {
+	of := g.head()
+	if of == "" {
+		of = "the case"
+	}
+	if g.Channel != "" {
+		of += " (" + g.Channel + ")"
+	}
+	return of
 }
 
 type gapKey struct{ reason, detail, fix string }

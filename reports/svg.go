@@ -257,7 +257,7 @@ func (c *chart) row(f *Finding, y float64) {
 	mid := c.track(y)
 	c.at[f.ID] = mid
 	c.f(`<line class="grid" x1="8" y1="%.1f" x2="%.1f" y2="%.1f"/>`, y, c.width-4, y)
-	label := middle(f.Subject.Kind+":"+f.Subject.ID, 39)
+	label := named(f.Subject, 39)
 	ly := y + 17
 	if !c.wide {
 		ly = y + 13
@@ -335,6 +335,20 @@ func sign(x float64) float64 {
 		return -1
 	}
 	return 1
+}
+
+// named is the name of a subject in at most n characters. Of a job the words
+// between its numbers say nothing that the numbers do not:
+//
+//	job:github:acme/api/runs/812/attempts/2/jobs/build → job:github:acme/api/812/2/build
+func named(s Subject, n int) string {
+	id := s.ID
+	if s.Kind == "job" && len(id)+len("job:") > n {
+		for _, word := range []string{"/runs/", "/attempts/", "/jobs/"} {
+			id = strings.Replace(id, word, "/", 1)
+		}
+	}
+	return middle(s.Kind+":"+id, n)
 }
 
 // middle shortens a text to n characters: its head and its tail say most.
