@@ -95,7 +95,10 @@ var wrappings = map[string]wrapping{
 	"vllm": prefixed("vllm-log", "", func(i int) string {
 		return "(APIServer pid=7) INFO " + stamp(i, "01-02 15:04:05") + " [loggers.py:271] "
 	}),
-	"csv": {frame: "csv-rows", only: []string{}, wrap: func(lines []string) []string { return lines }},
+	"csv":           {frame: "csv-rows", only: []string{}, wrap: func(lines []string) []string { return lines }},
+	"plain history": {frame: "plain-history", only: []string{}, wrap: func(lines []string) []string { return lines }},
+	"yum log": {frame: "yum-log", only: []string{"rpm-log"}, wrap: prefixed("yum-log", "Oct 21 11:59:59 Erased: curl",
+		func(i int) string { return stamp(i, time.Stamp) + " " }).wrap},
 	"gitlab-pieces": {frame: "gitlab-trace", wrap: func(lines []string) []string {
 		var out []string
 		for i, l := range lines {

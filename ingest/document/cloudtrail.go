@@ -17,7 +17,7 @@ import (
 var CloudTrail = evidence.Format{
 	Name:   "ecr-cloudtrail",
 	Shape:  evidence.ToolShape,
-	Title:  "Amazon ECR in AWS CloudTrail and EventBridge",
+	Title:  "Amazon ECR and CodeArtifact in AWS CloudTrail, ECR in EventBridge",
 	Proves: "who read which manifest, fetched layers, pushed or deleted which image; a pull is a manifest and a layer of the same caller",
 	Cannot: "the digest of what was asked by tag; a pull whose layers were in place; a look-up from a read",
 	Doc:    "https://docs.aws.amazon.com/AmazonECR/latest/userguide/logging-using-cloudtrail.html",
@@ -57,7 +57,40 @@ func (c *cloudTrail) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if strings.HasPrefix(source, "ecr.") && !v.has("errorCode") && !c.ids.again(v.get("eventID").text()) {
 		c.call(v, o)
 	}
+	if strings.HasPrefix(source, "codeartifact.") && !v.has("errorCode") && !c.ids.again(v.get("eventID").text()) {
+		codeArtifact(v, o)
+	}
 	return evidence.Done
+}
+
+// codeArtifactKinds are the types of purls by CodeArtifact's formats.
+var codeArtifactKinds = map[string]string{"pypi": "pypi", "npm": "npm", "maven": "maven", "nuget": "nuget", "cargo": "cargo", "ruby": "gem"}
+
+// codeArtifact reads a file of a package that was sent.
+//
+//	{"eventTime":"2026-10-21T12:10:03Z","eventSource":"codeartifact.amazonaws.com","eventName":"GetPackageVersionAsset","sourceIPAddress":"10.0.4.7",
+//	"requestParameters":{"asset":"litellm-1.107.0-py3-none-any.whl","domain":"acme","format":"pypi","repository":"all","package":"litellm","packageVersion":"1.107.0"},…}
+//
+// https://docs.aws.amazon.com/codeartifact/latest/ug/codeartifact-information-in-cloudtrail.html
+func codeArtifact(v value, o *evidence.Out) {
+	request := v.get("requestParameters")
+	kind, known := codeArtifactKinds[request.get("format").text()]
+	name, version, space := request.get("package").text(), request.get("packageVersion").text(), request.get("namespace").text()
+	if v.get("eventName").text() != "GetPackageVersionAsset" || !known || name == "" || version == "" || strings.ContainsAny(name+version+space, " \t\n") {
+		return
+	}
+	if kind == "npm" && space != "" && !strings.HasPrefix(space, "@") {
+		space = "@" + space
+	}
+	span := v.get("eventTime").stamp(o)
+	if span == (timeline.Span{}) {
+		span = o.Mark().Span()
+	}
+	e := timeline.Event{Action: timeline.Download, Span: span, Items: []timeline.Item{{Artifact: timeline.PURL(kind, space, name, version)}}}
+	if from := v.get("sourceIPAddress").text(); from != "" {
+		e.Subject = timeline.Subject{Kind: timeline.Client, ID: from}
+	}
+	o.Event(e)
 }
 
 // call reads one call of the registry that was answered.

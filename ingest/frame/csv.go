@@ -16,7 +16,7 @@ import (
 var CSVRows = evidence.Format{
 	Name:   "csv-rows",
 	Shape:  evidence.FrameShape,
-	Title:  "Tables exported as CSV (LiteLLM spend logs, Harbor audit log, Azure Container Registry events, PyPI downloads)",
+	Title:  "Tables exported as CSV (LiteLLM spend logs, Harbor audit log, Azure Container Registry events, PyPI downloads, processes that endpoint sensors saw)",
 	Proves: "nothing by itself: the rows hold records",
 	Cannot: "tables whose columns it does not know",
 	Doc:    "https://www.rfc-editor.org/rfc/rfc4180",
@@ -35,7 +35,10 @@ var csvTables = [][]string{
 	{"timestamp", "project", "file_filename"},                           // PyPI's downloads, as BigQuery flattens them
 	{"timestamp", "project", "file_version"},
 	{"timestamp", "project", "country_code", "version"},
-	{"date", "project", "country_code", "version"}, // as ClickHouse has them
+	{"date", "project", "country_code", "version"},    // as ClickHouse has them
+	{"Timestamp", "DeviceName", "ProcessCommandLine"}, // Defender's advanced hunting
+	{"ComputerName", "CommandLine"},                   // CrowdStrike's event search
+	{"endpoint.name", "src.process.cmdline"},          // SentinelOne
 }
 
 func firstRow(text []byte) []byte {

@@ -120,6 +120,11 @@ func parseSyslog(line []byte) (h syslogLine, ok bool) {
 		return h, false
 	}
 	host, rest, _ := bytes.Cut(text[n+1:], []byte(" "))
+	if h.yearless && bytes.HasSuffix(host, []byte("]:")) { // Pi-hole's log has no host
+		h.text = text[n+1:]
+		h.tag()
+		return h, len(h.pid) > 0
+	}
 	if !hostName(host) {
 		return h, false
 	}
@@ -243,7 +248,7 @@ func hostName(w []byte) bool {
 var levelWords = [][]byte{
 	[]byte("trace"), []byte("debug"), []byte("info"), []byte("notice"), []byte("warn"), []byte("warning"),
 	[]byte("error"), []byte("err"), []byte("fatal"), []byte("critical"), []byte("crit"), []byte("severe"), []byte("panic"),
-	[]byte("log"), []byte("stdout"), []byte("stderr"),
+	[]byte("log"), []byte("stdout"), []byte("stderr"), []byte("ddebug"), []byte("subdebug"), // dnf
 }
 
 func levelWord(w []byte) bool {

@@ -95,3 +95,7 @@ func FuzzELBAccess(f *testing.F)     { fuzz(f, ELBAccess) }
 func FuzzW3C(f *testing.F)           { fuzz(f, W3C) }
 func FuzzUvicorn(f *testing.F)       { fuzz(f, Uvicorn) }
 func FuzzAptCacherNG(f *testing.F)   { fuzz(f, AptCacherNG) }
+func FuzzGin(f *testing.F)           { fuzz(f, Gin) }
+func FuzzProcessEvents(f *testing.F) { fuzz(f, ProcessEvents) }
+func FuzzDNSQueries(f *testing.F)    { fuzz(f, DNSQueries) }
+func FuzzRPMLog(f *testing.F)        { fuzz(f, RPMLog) }

@@ -24,7 +24,8 @@ var AccessObjects = evidence.Format{
 	Doc:    "https://nginx.org/en/docs/http/ngx_http_log_module.html#log_format",
 	Sample: "written by hand after the documentation",
 	Fields: [][]string{{"remote_addr", "request", "status"}, {"remote_addr", "request_uri", "status"}, {"remote_ip", "method", "uri", "status"},
-		{"method", "path", "response_code"}, {"ClientIP", "ClientRequestMethod", "ClientRequestURI", "EdgeResponseStatus"}, {"httpRequest", "logName"}, {"request", "response", "client_ip"}},
+		{"method", "path", "response_code"}, {"ClientIP", "ClientRequestMethod", "ClientRequestURI", "EdgeResponseStatus"}, {"httpRequest", "logName"}, {"request", "response", "client_ip"},
+		{"method", "path", "status", "remote_ip"}, {"remote", "method", "path", "code"}},
 	Tool: func() evidence.Parser { return &jsonAccess{read: namedRequest} },
 }
 
@@ -46,7 +47,7 @@ func namedRequest(text []byte, r *request, t *evidence.Times) bool {
 				r.client = address(v)
 			}
 		case "remote_ip":
-			r.client = v
+			r.client, _, _ = bytes.Cut(v, []byte(","))
 		case "request":
 			if f.Value[0] == '{' {
 				size := r.size
@@ -81,13 +82,15 @@ func namedRequest(text []byte, r *request, t *evidence.Times) bool {
 //	{"ClientIP":"203.0.113.7","ClientRequestMethod":"GET","ClientRequestURI":"/left-pad/-/left-pad-1.3.0.tgz","EdgeResponseStatus":200,"EdgeResponseBytes":4321,"EdgeStartTimestamp":"2026-10-21T12:10:03Z",…}
 //	{"httpRequest":{"requestMethod":"GET","requestUrl":"https://mirror.acme.example/left-pad/-/left-pad-1.3.0.tgz","status":200,"responseSize":"4321","remoteIp":"203.0.113.7"},"logName":"projects/acme/logs/requests","timestamp":"2026-10-21T12:10:03.118Z",…}
 //	{"request":{"method":"GET","uri":"/left-pad/-/left-pad-1.3.0.tgz",…},"response":{"status":200,"size":"4321",…},"client_ip":"10.0.4.7","started_at":1792584603118,…}
+//	{"method":"GET","path":"/api/v4/projects/17/packages/npm/left-pad/-/left-pad-1.3.0.tgz","status":200,"time":"2026-10-21T12:10:03.118Z","remote_ip":"10.0.4.7, 127.0.0.1","ua":"npm/10.8.2",…}
+//	{"remote":"10.0.4.7","method":"GET","path":"/left-pad/-/left-pad-1.3.0.tgz","code":"200","size":"4321","agent":"npm/10.8.2",…}
 func (r *request) named(key string, v, raw []byte, t *evidence.Times) {
 	switch key {
 	case "request_method", "method", "requestMethod", "ClientRequestMethod":
 		r.method = v
 	case "path", "requestUrl", "ClientRequestURI":
 		r.uri = unescaped(raw)
-	case "status", "response_code", "EdgeResponseStatus":
+	case "status", "response_code", "EdgeResponseStatus", "code":
 		r.status = int(max(length(v), 0))
 	case "body_bytes_sent", "written_bytes", "bytes_sent", "responseSize", "EdgeResponseBytes", "size":
 		r.size = length(v)
@@ -99,13 +102,13 @@ func (r *request) named(key string, v, raw []byte, t *evidence.Times) {
 		if len(r.client) == 0 {
 			r.client = address(v)
 		}
-	case "client_ip", "ClientIP", "remoteIp":
+	case "client_ip", "ClientIP", "remoteIp", "remote":
 		r.client = v
 	case "start_time", "started_at", "EdgeStartTimestamp":
 		r.span = jsonTime(v, t, r.span)
 	case "response_flags":
 		r.broken = string(v) != "-" && len(v) > 0
-	case "http_user_agent", "user_agent", "userAgent", "ClientRequestUserAgent":
+	case "http_user_agent", "user_agent", "userAgent", "ClientRequestUserAgent", "ua", "agent":
 		r.agent = v
 	case "headers":
 		for f := evidence.JSONFields(raw); f.Next(); {

@@ -69,6 +69,7 @@ var indexFolders = []string{"/packages/", "/+f/", "/simple/", "/pypi/", "/python
 //
 //	/@acme/ui/-/ui-1.2.3.tgz
 //	/api/v4/projects/17/packages/npm/@acme/ui/-/@acme/ui-1.2.3.tgz
+//	/api/packages/acme/npm/@acme%2fui/-/1.2.3/ui-1.2.3.tgz               Gitea
 func npmFile(dir, file string) (timeline.Item, pathKind) {
 	dir, file = unescapedPath(unescapedPath(dir)), unescapedPath(unescapedPath(file)) // S3 escapes what it was asked once more
 	w := strings.Split(strings.TrimPrefix(dir, "/"), "/")
@@ -77,6 +78,9 @@ func npmFile(dir, file string) (timeline.Item, pathKind) {
 	if len(w) > 1 && strings.HasPrefix(w[len(w)-2], "@") {
 		scope = w[len(w)-2]
 		file = strings.TrimPrefix(file, scope+"/")
+	}
+	if folder, inner, ok := strings.Cut(file, "/"); ok && strings.HasSuffix(inner, "-"+folder+".tgz") {
+		file = inner
 	}
 	version, ok := strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), name+"-")
 	if !ok || name == "" || version == "" || version[0] < '0' || version[0] > '9' || strings.ContainsAny(version, "/ ") {

@@ -8,17 +8,19 @@ import (
 	"pulltrail/timeline"
 )
 
-// Sysmon is what Sysmon for Linux writes to the system log.
+// Sysmon is what Sysmon for Linux writes to the system log, and events of Sysmon
+// for Windows as XML (wevtutil qe, Get-WinEvent with ToXml).
 // https://github.com/microsoft/SysmonForLinux
+// https://learn.microsoft.com/en-us/sysinternals/downloads/sysmon
 var Sysmon = evidence.Format{
 	Name:   "sysmon-linux",
 	Shape:  evidence.ToolShape,
-	Title:  "Sysmon for Linux",
+	Title:  "Sysmon (Linux, Windows as XML)",
 	Proves: "which commands were run on which host, when: what they were told to fetch",
 	Cannot: "what a command got",
 	Doc:    "https://github.com/microsoft/SysmonForLinux",
 	Sample: "written by hand after its output",
-	Starts: []string{"<Event>"},
+	Starts: []string{"<Event>", "<Event "},
 	Tool:   func() evidence.Parser { return &sysmon{} },
 }
 
@@ -29,10 +31,17 @@ type sysmon struct{}
 //
 //	<Event><System><Provider Name="Linux-Sysmon" …/><EventID>1</EventID>…<TimeCreated SystemTime="2026-10-21T12:30:16.754997Z"/>…<Computer>prod-3</Computer>…
 //	</System><EventData>…<Data Name="UtcTime">2026-10-21 12:30:16.750</Data>…<Data Name="CommandLine">pip install -q litellm</Data>…</EventData></Event>
+//	<Event xmlns='http://schemas.microsoft.com/win/2004/08/events/event'><System><Provider Name='Microsoft-Windows-Sysmon' …/><EventID>1</EventID>…<Data Name='CommandLine'>…
 func (*sysmon) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := evidence.TrimIndent(l.Text)
-	if !bytes.Contains(text[:min(len(text), 200)], []byte(`"Linux-Sysmon"`)) {
+	head := text[:min(len(text), 300)]
+	windows := bytes.Contains(head, []byte("Microsoft-Windows-Sysmon"))
+	if !windows && !bytes.Contains(head, []byte("Linux-Sysmon")) {
 		return evidence.Miss
+	}
+	if bytes.Contains(head, []byte("Name='")) { // Windows writes single quotes
+		text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("='"), []byte(`="`)), []byte("'>"), []byte(`">`))
+		text = bytes.ReplaceAll(text, []byte("'/>"), []byte(`"/>`))
 	}
 	o.Seen("")
 	if !bytes.Contains(text, []byte("<EventID>1</EventID>")) {
@@ -43,7 +52,11 @@ func (*sysmon) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		who = timeline.Subject{Kind: timeline.Host, ID: string(name)}
 	}
 	stamp := evidence.Stamp{Text: between(text, `SystemTime="`, `"`), Read: evidence.ISOStamp}
-	o.Ran(who, stamp, []byte(html.UnescapeString(string(between(text, `<Data Name="CommandLine">`, "</Data>")))))
+	command := html.UnescapeString(string(between(text, `<Data Name="CommandLine">`, "</Data>")))
+	if windows {
+		command = windowsCommand(command)
+	}
+	o.Ran(who, stamp, []byte(command))
 	return evidence.Done
 }
 

@@ -53,7 +53,7 @@ func (x *w3c) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	var w [][]byte
 	if tab {
 		w = bytes.Split(text, []byte("\t"))
-	} else if w = bytes.Fields(text); !x.named {
+	} else if w = quotedWords(text, 64); !x.named {
 		return evidence.Miss
 	}
 	if len(w) < len(x.columns) || len(w) > len(x.columns) && x.named {
@@ -81,7 +81,7 @@ func (x *w3c) request(r *request, w [][]byte, o *evidence.Out) (ok bool) {
 			r.client = w[i]
 		case "cs-method":
 			r.method = w[i]
-		case "cs-uri-stem":
+		case "cs-uri-stem", "cs-uri-path":
 			r.uri = w[i]
 		case "sc-status":
 			r.status, ok = status(w[i])
