@@ -26,21 +26,39 @@ func (m *matching) answers() error {
 			}
 		}
 	}
+	if err := m.each(func(a *about, j *judged) (bool, *cleared, error) {
+		if !m.raise(a, j) {
+			return true, nil, nil
+		}
+		c, err := m.answer(a, *j, given)
+		return false, c, err
+	}); err != nil {
+		return err
+	}
+	return m.each(func(a *about, j *judged) (bool, *cleared, error) { // once it is known of what its writers got
+		if j.rule != ruleFromCache {
+			return false, nil, nil
+		}
+		c, err := m.restoredFrom(a, *j)
+		return false, c, err
+	})
+}
+
+// each drops what is taken back of all subjects: what says nothing, and asks
+// that are answered.
+func (m *matching) each(look func(*about, *judged) (drop bool, c *cleared, err error)) error {
 	for a := range m.people.all() {
 		kept := a.judged[:0]
 		for _, j := range a.judged {
-			if !m.raise(a, &j) {
-				continue
-			}
-			c, err := m.answer(a, j, given)
-			if err != nil {
+			drop, c, err := look(a, &j)
+			switch {
+			case err != nil:
 				return err
-			}
-			if c != nil {
+			case c != nil:
 				a.cleared = append(a.cleared, *c)
-				continue
+			case !drop:
+				kept = append(kept, j)
 			}
-			kept = append(kept, j)
 		}
 		a.judged = kept
 	}
@@ -67,7 +85,7 @@ func (m *matching) answer(a *about, j judged, given map[opKey][]judged) (*cleare
 	if !j.ask {
 		return nil, nil //nolint:nilnil // no answer is an answer
 	}
-	if c := m.scripts(a, j); c != nil {
+	if c := m.lookedInto(a, j); c != nil {
 		return c, nil
 	}
 	if j.Parts.Type == "image" {

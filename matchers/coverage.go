@@ -316,8 +316,12 @@ func (c *covers) conclude(res *Result) {
 	}
 	for i := range res.Findings {
 		if f := &res.Findings[i]; f.Verdict == Unknown && !said[f.Subject.String()] {
-			if f.Rule == ruleUnseen {
+			switch f.Rule {
+			case ruleUnseen:
 				add(unseenGap(f))
+				continue
+			case ruleFromCache:
+				add(restoredGap(f))
 				continue
 			}
 			add(Gap{Subject: f.Subject.String(), Reason: "unplaced", Detail: f.Because, Fix: cmp.Or(c.m.q.askVendor(), "bring evidence that answers it: the log of the same command with its versions, or the content of the image's digest")})

@@ -20,6 +20,7 @@ type record struct {
 	refused   []timeline.Inquiry    // requests of collectors that are not of one subject alone
 	begun     []string              // commands that read evidence and did not end
 	open      []timeline.Collection // that go on, or were interrupted
+	done      []timeline.Collection // that got all they were to get
 	sources   []timeline.SourceRow
 	inventory []timeline.InventoryRow
 	said      statements
@@ -200,8 +201,12 @@ func (r *record) ledger(db *timeline.DB) error {
 	}
 	all, err := db.Collections()
 	for _, c := range all {
-		if c.State == timeline.CollectionOpen {
+		switch c.State {
+		case timeline.CollectionOpen:
 			r.open = append(r.open, c)
+		case timeline.CollectionDone:
+			r.done = append(r.done, c)
+		case timeline.CollectionPartial:
 		}
 	}
 	if err != nil {

@@ -361,8 +361,11 @@ func (q *question) judgeEcosystem(f timeline.Fact) []judged {
 		topic = timeline.Images
 	}
 	builds := f.Item.Ref == timeline.BuildRequirements
-	if builds && !q.buildsFetch() {
+	switch {
+	case builds && !q.buildsFetch():
 		return nil
+	case strings.HasPrefix(f.Item.Ref, timeline.CacheEnd):
+		return q.judgeRestored(f)
 	}
 	var out []judged
 	for _, c := range q.inc.Channels {

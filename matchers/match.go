@@ -46,12 +46,13 @@ type matching struct {
 	covers   *covers
 	carriers *carriers // images that carry the release on
 	ops      map[int64]map[int64]timeline.Op
-	known    map[projectKind]bool       // who is known to use a listed package
-	late     map[timeline.Subject]int64 // engines of which nothing is known before a time
-	made     int64                      // facts that stand for what is no event
-	gaps     []Gap                      // of the canary
-	said     statements                 // what people state of subjects
-	alike    map[string][]string        // hosts by a host whose name looks like theirs
+	known    map[projectKind]bool                   // who is known to use a listed package
+	late     map[timeline.Subject]int64             // engines of which nothing is known before a time
+	made     int64                                  // facts that stand for what is no event
+	wrote    map[timeline.Subject]*timeline.LinkRow // who wrote a cache; nil before it is asked for
+	gaps     []Gap                                  // of the canary
+	said     statements                             // what people state of subjects
+	alike    map[string][]string                    // hosts by a host whose name looks like theirs
 	err      error
 }
 

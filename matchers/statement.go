@@ -20,10 +20,15 @@ const (
 	// scriptsRead says that somebody read the scripts and tasks that a job, or
 	// all jobs of a project, ran: they install nothing that the log does not show.
 	scriptsRead = "scripts=read"
+
+	// cachesRead says that somebody looked at the caches that a job, or all jobs
+	// of a project, took installed packages from: they were made before the
+	// release was there, or do not hold it.
+	cachesRead = "caches=read"
 )
 
 // ParseStatement reads what a person states of a subject: no-pypi, no-docker,
-// no-ghcr; egress=none or egress=seen; scripts=read of a job or of all jobs of a
+// no-ghcr; egress=none or egress=seen; scripts=read and caches=read of a job or of all jobs of a
 // project; is=NAME, another name of the same
 // machine, or not=NAME, that of another one. It returns the word that is stored.
 func ParseStatement(about timeline.Subject, text string) (string, error) {
@@ -44,7 +49,7 @@ func ParseStatement(about timeline.Subject, text string) (string, error) {
 		return "", fmt.Errorf("%q: no such channel: %s", text, hint)
 	case name+"=" == egressWord && (value == "none" || value == "seen"):
 		return text, nil
-	case text == scriptsRead && about.Kind == timeline.Job:
+	case (text == scriptsRead || text == cachesRead) && about.Kind == timeline.Job:
 		return text, nil
 	case (name+"=" == isWord || name+"=" == notWord) && about.Kind == timeline.Host:
 		value = strings.TrimPrefix(value, "host:")
@@ -53,7 +58,7 @@ func ParseStatement(about timeline.Subject, text string) (string, error) {
 		}
 		return name + "=" + value, nil
 	}
-	return "", fmt.Errorf("%q: want no-CHANNEL (no-pypi, no-docker), egress=none, egress=seen, for a job scripts=read, or for a host is=NAME or not=NAME", text)
+	return "", fmt.Errorf("%q: want no-CHANNEL (no-pypi, no-docker), egress=none, egress=seen, for a job scripts=read or caches=read, or for a host is=NAME or not=NAME", text)
 }
 
 // Withdrawn is the word that takes a statement back.
@@ -99,6 +104,8 @@ func saying(d timeline.Decision) string {
 	text := d.Who + " stated on " + time.Unix(0, d.Said).UTC().Format(time.DateTime) + " UTC: "
 	if d.Value == scriptsRead {
 		text += "the scripts and tasks that it ran were read, and install nothing that the log does not show"
+	} else if d.Value == cachesRead {
+		text += "the caches that it took installed packages from were made before the release, or do not hold it"
 	} else if channel, ok := strings.CutPrefix(d.Value, noWord); ok {
 		text += "it has no " + map[bool]string{true: "container runtime", false: channel}[channel == string(timeline.Images)]
 	} else {
@@ -131,14 +138,15 @@ func (c *covers) without(s timeline.Subject, channel string) (timeline.Decision,
 	return timeline.Decision{}, false
 }
 
-// scripts takes back what a command that no line shows may have done, where
-// somebody read what it runs.
-func (m *matching) scripts(a *about, j judged) *cleared {
-	if j.rule != ruleUnseen {
+// lookedInto takes back what a command that no line shows may have done, or what may
+// be in a cache, where somebody looked.
+func (m *matching) lookedInto(a *about, j judged) *cleared {
+	word := map[string]string{ruleUnseen: scriptsRead, ruleFromCache: cachesRead}[j.rule]
+	if word == "" {
 		return nil
 	}
 	for _, s := range []timeline.Subject{a.subject, projectOf(a.subject)} {
-		if d, ok := m.said[s][scriptsRead]; ok {
+		if d, ok := m.said[s][word]; ok {
 			if when := spanOf(d); j.Span.From >= when.From && j.Span.To <= when.To {
 				return &cleared{ask: j, how: saying(d)}
 			}
@@ -150,8 +158,12 @@ func (m *matching) scripts(a *about, j judged) *cleared {
 // isProject reports whether a statement is about all jobs of a project, which
 // is no subject itself.
 func isProject(s timeline.Subject, words map[string]timeline.Decision) bool {
-	_, ok := words[scriptsRead]
-	return ok && len(words) == 1 && s.Kind == timeline.Job && projectOf(s) == s
+	for w := range words {
+		if w != scriptsRead && w != cachesRead {
+			return false
+		}
+	}
+	return len(words) > 0 && s.Kind == timeline.Job && projectOf(s) == s
 }
 
 // contradicts names the evidence that a subject has what a statement says it

@@ -24,6 +24,7 @@ import (
 //	request NODE TENANT PROMPT/CACHED START FIRST END [failed|stored|gateway|decode|MODEL...]
 //	claimed SUBJECT                 named with --subject
 //	expect-evidence SUBJECT SPAN [REASON|detail=TEXT]
+//	collected COLLECTOR TARGET SPAN STATE
 //	host ADDRESS NAME [CHANNELS...] an inventory row; mirror PREFIX UPSTREAM
 //	verdict VERDICT SUBJECT         must hold; "none" is no finding
 //	complete true|false             must hold
@@ -136,6 +137,14 @@ func (s *story) do(verb, rest string) {
 			}
 		}
 		s.batch.Expected = append(s.batch.Expected, x)
+	case "collected":
+		c := timeline.Collection{Collector: w[0], Target: w[1] + " at https://api.acme.example", Span: s.span(w[2]), Command: "story"}
+		if err := s.db.BeginCollection(&c); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := s.db.EndCollection(c.ID, timeline.CollectionState(w[3])); err != nil {
+			s.t.Fatal(err)
+		}
 	case "host":
 		s.hosts = append(s.hosts, timeline.InventoryRow{Address: w[0], Host: w[1], Span: timeline.Always(), Channels: w[2:]})
 	case "mirror":

@@ -26,6 +26,9 @@ time, never changed, and every finding that leans on one says so.
   scripts=read         of a job, or of all jobs of a project (job:github:acme/api): somebody
                        read the scripts and tasks that it ran where the log does not show
                        it, and they install nothing more
+  caches=read          of a job, or of all jobs of a project: somebody looked at the
+                       caches that it took installed packages from, and they were
+                       made before the release, or do not hold it
   is=NAME, not=NAME    of a host: NAME is another name of the same machine, or
                        that of another machine
 

@@ -217,6 +217,9 @@ func (g *github) raw(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evi
 		l.Stamp = evidence.Stamp{Text: j.last[:], Read: evidence.ISOStamp, Inherited: true}
 	}
 	if j.header != outside {
+		if j.restoring.goes {
+			j.restoring.path(l.Text)
+		}
 		return s
 	}
 	return j.text

@@ -40,6 +40,8 @@ type githubJob struct {
 	action  evidence.Mark
 	pending timeline.Item // an action's or image's step has begun, if no script follows
 	service service
+
+	restoring restoring
 }
 
 // maxNames bounds what is remembered of one job.
@@ -156,6 +158,9 @@ func (j *githubJob) cache(text []byte, o *evidence.Out) {
 	for _, c := range cacheLines {
 		if key, ok := bytes.CutPrefix(text, []byte(c.head)); ok && len(key) > 0 && len(key) <= 512 {
 			o.Link(c.relation, j.who(o).String(), timeline.CacheEnd+string(bytes.TrimSpace(key)))
+			if c.relation == timeline.Uses {
+				j.restored(string(bytes.TrimSpace(key)), o)
+			}
 			return
 		}
 	}

@@ -88,7 +88,7 @@ func (j *githubJob) step(l *evidence.Line, s *evidence.Stream, o *evidence.Out, 
 		j.heads = append(j.heads, o.Mark().Span())
 	}
 	j.header, j.title, j.told = begun, append(j.title[:0], run...), false
-	j.command, j.pending = j.command[:0], timeline.Item{}
+	j.command, j.pending, j.restoring = j.command[:0], timeline.Item{}, restoring{}
 	if image, ok := bytes.CutPrefix(run, []byte("docker://")); ok {
 		if name := timeline.NormalizeImage(string(image)); name != "" {
 			j.pending, j.action = timeline.Item{Artifact: name}, o.Mark()
@@ -98,6 +98,7 @@ func (j *githubJob) step(l *evidence.Line, s *evidence.Stream, o *evidence.Out, 
 	if a, ok := evidence.ParseCIAction(run); ok {
 		o.Seen(timeline.GitHubActions)
 		j.pending, j.action = a.Item(j.commits[a.Key()]), o.Mark()
+		j.restoring.begins(a)
 		return s
 	}
 	if continued(run) {
@@ -131,7 +132,11 @@ func (j *githubJob) inHeader(l *evidence.Line, s *evidence.Stream, o *evidence.O
 	case string(text) == "with:" || string(text) == "env:":
 		j.header = settings
 	case j.header == settings && bytes.HasPrefix(text, []byte("  ")):
+		j.restoring.setting(text)
 		j.setting(text, o)
+		return s
+	case j.header == settings && j.restoring.goes:
+		j.restoring.path(text)
 		return s
 	case j.header == begun && bytes.Equal(bytes.TrimLeft(text, " \t"), j.title):
 		// The runner repeats the first line of a script, so the title is told

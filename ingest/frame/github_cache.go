@@ -1,0 +1,101 @@
+package frame
+
+import (
+	"bytes"
+	"strings"
+
+	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
+)
+
+// restoring is what a step that restores a cache says of it.
+type restoring struct {
+	step  bool // the step at work is one
+	goes  bool // the next lines of its header are paths too
+	kinds []string
+	told  bool
+}
+
+// begins notes which action runs now.
+func (r *restoring) begins(a evidence.CIAction) {
+	name := strings.ToLower(a.Name)
+	*r = restoring{step: strings.Contains(name, "cache") || name == "setup-python" || name == "setup-ruby"}
+}
+
+// setting reads a line of with: what is kept, and so whether it holds packages
+// that are installed. Files that a package manager fetched and kept are none:
+// what it takes from there it prints.
+//
+//	path: .venv
+//	path: ~/.cache/pip
+//	cache: poetry
+//	bundler-cache: true
+func (r *restoring) setting(text []byte) {
+	r.goes = false
+	name, value, ok := bytes.Cut(bytes.TrimSpace(text), []byte(": "))
+	if !r.step || !ok {
+		return
+	}
+	switch string(name) {
+	case "path", "paths", "directory", "folder":
+		r.goes = true
+		r.path(value)
+	case "cache":
+		if string(value) == "poetry" || string(value) == "pipenv" {
+			r.add("pypi")
+		}
+	case "bundler-cache":
+		if string(value) == "true" {
+			r.add("gem")
+		}
+	}
+}
+
+// path reads one of the paths that are kept.
+func (r *restoring) path(value []byte) {
+	path := strings.ToLower(string(bytes.TrimSpace(value)))
+	for _, p := range installedPaths {
+		if strings.Contains(path, p.part) {
+			for _, kind := range p.kinds {
+				r.add(kind)
+			}
+		}
+	}
+}
+
+func (r *restoring) add(kind string) {
+	for _, k := range r.kinds {
+		if k == kind {
+			return
+		}
+	}
+	r.kinds = append(r.kinds, kind)
+}
+
+// installedPaths are parts of paths at which packages are installed.
+var installedPaths = []struct {
+	part  string
+	kinds []string
+}{
+	{"venv", []string{"pypi"}}, {"virtualenv", []string{"pypi"}}, {"site-packages", []string{"pypi"}}, {"pypoetry", []string{"pypi"}},
+	{".tox", []string{"pypi"}}, {".nox", []string{"pypi"}}, {"pythonlocation", []string{"pypi"}}, {"toolcache/python", []string{"pypi"}}, {"pipx", []string{"pypi"}},
+	{"share/uv/tools", []string{"pypi"}}, {"conda", []string{"conda", "pypi"}}, {"micromamba", []string{"conda", "pypi"}}, {".pixi", []string{"conda", "pypi"}},
+	{"node_modules", []string{"npm"}}, {".pnp.", []string{"npm"}}, {"pre-commit", []string{"pypi", "npm"}},
+	{"vendor/bundle", []string{"gem"}}, {".gem", []string{"gem"}},
+}
+
+// restored tells, once for each step, that installed packages came out of a
+// cache, and nothing says which.
+func (j *githubJob) restored(key string, o *evidence.Out) {
+	r := &j.restoring
+	if r.told || len(r.kinds) == 0 {
+		return
+	}
+	r.told = true
+	var items []timeline.Item
+	for _, kind := range r.kinds {
+		o.Seen(timeline.Topic(kind))
+		items = append(items, timeline.Item{Artifact: timeline.Ecosystem(kind), Ref: timeline.CacheEnd + evidence.Redact(key)})
+	}
+	o.Emit(timeline.Opaque, nil, items...)
+}

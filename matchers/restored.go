@@ -1,0 +1,106 @@
+package matchers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pulltrail/timeline"
+)
+
+// ruleFromCache is the rule of installed packages that came out of a cache.
+const ruleFromCache = "restored-in-window"
+
+// judgeRestored judges packages that were installed elsewhere and came out of a
+// cache while the release was served. Nothing says that it is among them, so it
+// is never more than unknown; after the window, what a job wrote into a cache is
+// followed from that job. Where nobody knows when the window ended it says
+// nothing.
+func (q *question) judgeRestored(f timeline.Fact) []judged {
+	var out []judged
+	for _, c := range q.inc.Channels {
+		w := q.during(c.Name, f.Span)
+		if w == nil || w.open() || !q.topics[c.Name][timeline.Topic(f.Parts.Type)] {
+			continue
+		}
+		j := judged{Fact: f, channel: c.Name, key: "ecosystem/" + f.Parts.Type, rule: ruleFromCache, verdict: Unknown, ask: true}
+		j.because = fmt.Sprintf("took installed packages out of the cache %s %s, and nothing that was read says who put them there", cacheKey(f), q.when(w, f.Span))
+		out = append(out, j)
+	}
+	return out
+}
+
+func cacheKey(f timeline.Fact) string {
+	return "“" + strings.TrimPrefix(f.Item.Ref, timeline.CacheEnd) + "”"
+}
+
+// restoredFrom answers what came out of a cache: the log of the job that wrote
+// it was read, and what that got is followed from there; or all runs of the
+// project in the window were fetched, and none of them wrote it, so that it is
+// older.
+func (m *matching) restoredFrom(a *about, j judged) (*cleared, error) {
+	cache, ok := cacheOf(a.subject, j.Item.Ref)
+	if !ok {
+		return nil, nil //nolint:nilnil // no answer is an answer
+	}
+	if m.wrote == nil {
+		links, err := m.r.more(timeline.Saves)
+		if err != nil {
+			return nil, err
+		}
+		m.wrote = map[timeline.Subject]*timeline.LinkRow{}
+		for i := range links {
+			who, err := timeline.ParseSubject(links[i].From)
+			if c, ok := cacheOf(who, links[i].To); err == nil && ok && m.wrote[c] == nil {
+				m.wrote[c] = &links[i]
+			}
+		}
+	}
+	if by := m.wrote[cache]; by != nil {
+		who, err := timeline.ParseSubject(by.From)
+		if err != nil {
+			return nil, err
+		}
+		writer := m.people.find(who)
+		if writer == nil || whole(writer.rows, timeline.Always()) == 0 || slices.ContainsFunc(writer.judged, func(j judged) bool { return j.verdict == Unknown }) {
+			return nil, nil //nolint:nilnil // no answer is an answer
+		}
+		return &cleared{ask: j, how: fmt.Sprintf("took installed packages out of the cache %s, which %s wrote: what that got is followed from there", cacheKey(j.Fact), by.From)}, nil
+	}
+	if c := m.collected(a.subject, j.channel); c != nil {
+		return &cleared{ask: j, how: fmt.Sprintf("took installed packages out of the cache %s, which none of the runs of the window wrote: all of them were fetched on %s", cacheKey(j.Fact), time.Unix(0, c.Ended).UTC().Format(time.DateTime)+" UTC")}, nil
+	}
+	return nil, nil //nolint:nilnil // no answer is an answer
+}
+
+// collected finds a collection that has all runs of a job's project in the window
+// of a channel.
+func (m *matching) collected(job timeline.Subject, channel string) *timeline.Collection {
+	service, project, ok := strings.Cut(projectOf(job).ID, ":")
+	from, to, windowed := m.q.union(channel)
+	if !ok || !windowed || job.Kind != timeline.Job {
+		return nil
+	}
+	for i := range m.r.done {
+		c := &m.r.done[i]
+		words, _, _ := strings.Cut(c.Target, "at ")
+		if c.Collector == service && c.Span.From <= from && c.Span.To >= to && slices.ContainsFunc(strings.Fields(words), func(w string) bool {
+			return project == w || strings.HasPrefix(project, w+"/")
+		}) {
+			return c
+		}
+	}
+	return nil
+}
+
+// restoredGap says how to close what nobody knows of a cache.
+func restoredGap(f *Finding) Gap {
+	project := projectOf(f.Subject)
+	return Gap{
+		Subject: f.Subject.String(), Reason: "cache", Detail: f.Because,
+		Fix: "fetch the log of the job that wrote it, or all runs of the window ('pulltrail collect " + strings.Replace(project.ID, ":", " ", 1) +
+			" --incident …'); or look when it was made ('gh cache list' has it): where that was before the window, 'pulltrail state " + SubjectWord + " " + cachesRead +
+			" --by NAME' (of " + project.String() + ": for all jobs of the project)",
+	}
+}
