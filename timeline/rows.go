@@ -42,9 +42,6 @@ func readSources(ctx context.Context, q reading) ([]SourceRow, error) {
 	return out, rows.Err()
 }
 
-// OpKey names an operation in the case.
-type OpKey struct{ Source, Number int64 }
-
 // Ops returns the operations of one source by number.
 func (db *DB) Ops(source int64) (map[int64]Op, error) {
 	out := map[int64]Op{}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -134,18 +135,14 @@ func (a *app) writeTo(path string, write func(io.Writer) error) error {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".pulltrail-*")
 	if err != nil {
-		return fmt.Errorf("export: %w", err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // after the rename there is nothing
-	if err := write(f); err != nil {
-		f.Close()
-		return fmt.Errorf("export: %w", err)
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("export: %w", err)
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return err
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("export: %w", err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	fmt.Fprintf(a.err, "wrote %s\n", reports.Text(path))
 	return nil

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -158,16 +156,7 @@ func (a *app) report(name string, opt reportOptions) error {
 	if !slices.Contains(reports.Forms(), form) {
 		return usage("-o %s: want an ending of %s", output, strings.Join(reports.Forms(), ", "))
 	}
-	if output == "-" {
-		return a.renderReport(a.out, name, form, opt)
-	}
-	w := &writtenFile{path: output}
-	err := a.renderReport(w, name, form, opt)
-	if err := errors.Join(err, w.close()); err != nil {
-		return err
-	}
-	fmt.Fprintf(a.err, "wrote %s\n", reports.Text(output))
-	return nil
+	return a.writeTo(output, func(w io.Writer) error { return a.renderReport(w, name, form, opt) })
 }
 
 // renderReport writes a report once it is whole and was checked.
@@ -179,37 +168,6 @@ func (a *app) renderReport(w io.Writer, name, form string, opt reportOptions) er
 		return a.reportManifest(w, form, opt)
 	}
 	return a.writeReport(w, name, form, opt)
-}
-
-// writtenFile is a file that is made when something is written to it.
-type writtenFile struct {
-	path string
-	f    *os.File
-}
-
-func (w *writtenFile) Write(p []byte) (int, error) {
-	if w.f == nil {
-		f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-		if err != nil {
-			return 0, fmt.Errorf("write report: %w", err)
-		}
-		w.f = f
-	}
-	n, err := w.f.Write(p)
-	if err != nil {
-		err = fmt.Errorf("write report: %w", err)
-	}
-	return n, err
-}
-
-func (w *writtenFile) close() error {
-	if w.f == nil {
-		return nil
-	}
-	if err := w.f.Close(); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
 }
 
 // writeReport asks the case and writes what a report says.
