@@ -117,6 +117,7 @@ var wrappings = map[string]wrapping{
 	"buildkit":        prefixed("buildkit", "#7 [2/3] RUN true", func(i int) string { return fmt.Sprintf("#7 %d.25 ", i) }),
 	"kaniko":          prefixed("kaniko", "INFO[0000] Using dockerignore file: .dockerignore", func(int) string { return "" }),
 	"below a pull":    prefixed("ctr", "ghcr.io/acme/cut:1:     resolved       |++++++++++++++++++++++++++++++++++++++|", func(int) string { return "" }),
+	"dashboard":       prefixed("dashboard-lines", "", func(i int) string { return stamp(i, "Jan 2 03:04:05 PM") + "  " }),
 	"below a command": prefixed("continued-command", "$ true \\\\\n  --so", func(int) string { return "" }),
 	"below a table":   prefixed("buildkit-terminal", " => [internal] load .dockerignore          0.0s", func(int) string { return "" }),
 	"gitlab":          prefixed("gitlab-trace", "", func(i int) string { return stamp(i, "2006-01-02T15:04:05.000000Z") + " 01O " }),

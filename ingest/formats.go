@@ -33,6 +33,7 @@ var Formats = []evidence.Format{
 	frame.VLLMLog,
 	frame.CSVRows,
 	frame.ClockOnly,
+	frame.Dashboard,
 	frame.Typescript,
 	frame.Asciinema,
 	frame.Jenkins,

@@ -19,6 +19,7 @@ type step struct {
 	from     string          // image of a FROM step, as printed
 	cut      bool            // a digest stood behind it, and was cut off
 	settled  bool            // its event is made
+	pulled   bool            // and says that it came over
 	resolved bool            // a row "resolve … done" was seen
 	rows     map[string]bool // what came over: true when it is done
 	layers   bool            // something larger than a manifest came, or was unpacked
@@ -278,7 +279,7 @@ func (st *step) pushed(b *build, ref string, o *evidence.Out) {
 
 // finished makes the events of a step that ended well.
 func (st *step) finished(b *build, atOnce bool, o *evidence.Out) {
-	if st.from != "" && !st.settled {
+	if st.from != "" && (!st.settled || st.layers && !st.pulled) {
 		st.base(b, atOnce, o)
 	}
 	for _, name := range st.named {
@@ -297,7 +298,8 @@ func (st *step) finished(b *build, atOnce bool, o *evidence.Out) {
 
 // base says what a FROM step proves. Layers that all came over are a pull. No
 // layers: what was there at once without asking a registry is in the store,
-// what was only resolved may still lie elsewhere. A FROM without digest is an
+// what was only resolved may still lie elsewhere, and comes over when a later
+// step needs it: the printer returns to the step. A FROM without digest is an
 // image of the local store.
 func (st *step) base(b *build, atOnce bool, o *evidence.Out) {
 	for _, done := range st.rows {
@@ -308,6 +310,7 @@ func (st *step) base(b *build, atOnce bool, o *evidence.Out) {
 	st.settled = true
 	switch {
 	case st.layers:
+		st.pulled = true
 		b.image(o, timeline.Pull, st.from, nil)
 	case len(st.rows) == 0 && atOnce && !st.resolved, !st.cut && !strings.Contains(st.from, "@"):
 		b.image(o, timeline.Present, st.from, nil)

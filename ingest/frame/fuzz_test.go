@@ -81,5 +81,6 @@ func FuzzStamped(f *testing.F)          { fuzz(f, Stamped) }
 func FuzzBuildKitTerminal(f *testing.F) { fuzz(f, BuildKitTerminal) }
 func FuzzKaniko(f *testing.F)           { fuzz(f, Kaniko) }
 func FuzzCTR(f *testing.F)              { fuzz(f, CTR) }
+func FuzzDashboard(f *testing.F)        { fuzz(f, Dashboard) }
 func FuzzContinued(f *testing.F)        { fuzz(f, Continued) }
 func FuzzJournalVerbose(f *testing.F)   { fuzz(f, JournalVerbose) }

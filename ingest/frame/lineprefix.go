@@ -79,7 +79,7 @@ var toolLines = regexp.MustCompile(`^\s*(?:Collecting [A-Za-z0-9][\w.-]*(?:\[[\w
 
 // ownFrames are prefixes that frames take off in any source.
 var ownFrames = regexp.MustCompile(`^(?:\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)\]? |\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] |\[\d\d:\d\d:\d\d\] |` +
-	`\d\d:\d\d:\d\d(?:\.\d{3} |  )|remote: )$`)
+	`\d\d:\d\d:\d\d(?:\.\d{3} |  )|remote: |[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d [AP]M  )$`)
 
 // prefixOf returns the shape of the lines of a text, nil when they have none.
 // Two kinds of lines of a tool must stand behind it: a program that tells of an

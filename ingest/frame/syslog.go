@@ -125,7 +125,7 @@ func parseSyslog(line []byte) (h syslogLine, ok bool) {
 		h.tag()
 		return h, len(h.pid) > 0
 	}
-	if !hostName(host) {
+	if !hostName(host) || string(host) == "AM" || string(host) == "PM" {
 		return h, false
 	}
 	h.host, h.text = host, rest
