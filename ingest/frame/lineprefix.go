@@ -3,6 +3,7 @@ package frame
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,6 +78,16 @@ var toolLines = regexp.MustCompile(`^\s*(?:Collecting [A-Za-z0-9][\w.-]*(?:\[[\w
 	`|\+ [\w.-]+==[0-9]|Installed \d+ packages? in |Resolved \d+ packages? in |Package operations: \d+ install|[-•] Installing \S+ \([0-9]` +
 	`|Status: Downloaded newer image for |Status: Image is up to date for |Digest: sha256:[0-9a-f]{64}$)`)
 
+// toolWords stand in all of those lines: a quick look tells the text that has none.
+var toolWords = [][]byte{
+	[]byte("Collecting "), []byte("Downloading "), []byte("Using cached "), []byte("Successfully installed "), []byte("Requirement already satisfied: "), []byte("=="),
+	[]byte("Installed "), []byte("Resolved "), []byte("Package operations: "), []byte("Installing "), []byte("Status: "), []byte("Digest: "),
+}
+
+func mentionsTool(text []byte) bool {
+	return slices.ContainsFunc(toolWords, func(w []byte) bool { return bytes.Contains(text, w) })
+}
+
 // ownFrames are prefixes that frames take off in any source.
 var ownFrames = regexp.MustCompile(`^(?:\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)\]? |\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] |\[\d\d:\d\d:\d\d\] |` +
 	`\d\d:\d\d:\d\d(?:\.\d{3} |  )|remote: |[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d [AP]M  )$`)
@@ -86,12 +97,18 @@ var ownFrames = regexp.MustCompile(`^(?:\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]
 // installation writes one. Where a tool's lines stand alone too, a name before
 // others is no prefix.
 func prefixOf(head []byte) *prefixShape {
+	if !mentionsTool(head) {
+		return nil
+	}
 	alone := false
 	kinds := map[*prefixShape]map[string]bool{}
 	for line := range bytes.Lines(head) {
 		line = bytes.TrimRight(line, "\r\n")
 		if bytes.IndexByte(line, 0x1b) >= 0 {
 			line = evidence.StripEscapes(bytes.Clone(line))
+		}
+		if !mentionsTool(line) {
+			continue
 		}
 		if toolLines.Match(line) {
 			alone = true

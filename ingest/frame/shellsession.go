@@ -48,10 +48,11 @@ var prompts = regexp.MustCompile(`^(?:\([\w.@:/ -]{1,60}\) ?)*(?:` +
 // promptCommand returns what was typed behind a prompt; nil when the line has
 // none.
 func promptCommand(line []byte) []byte {
-	if len(line) < 4 {
+	head := line[:min(len(line), 512)]
+	if len(line) < 4 || !endsPrompt(head) {
 		return nil
 	}
-	m := prompts.FindIndex(line[:min(len(line), 512)])
+	m := prompts.FindIndex(head)
 	if m == nil {
 		return nil
 	}
@@ -60,6 +61,21 @@ func promptCommand(line []byte) []byte {
 		return nil
 	}
 	return command
+}
+
+// endsPrompt is a quick look for what prompts end with: most lines have none.
+func endsPrompt(line []byte) bool {
+	for i, c := range line {
+		switch c {
+		case '$', '#', '%':
+			if i+1 < len(line) && line[i+1] == ' ' {
+				return true
+			}
+		case '>', "➜"[0]: // as "❯" begins
+			return true
+		}
+	}
+	return false
 }
 
 func letterOrPath(c byte) bool {
@@ -74,7 +90,10 @@ var typedPrograms = regexp.MustCompile(`^(?:sudo (?:-\w+ )*)?(?:\S*[/\\])?(?:pip
 // know: much text has something that looks like a prompt.
 func claimShellSession(h *evidence.Head) bool {
 	for line := range bytes.Lines(h.Bytes) {
-		if command := promptCommand(bytes.TrimRight(evidence.StripEscapes(bytes.Clone(line)), "\r\n")); command != nil && typedPrograms.Match(command) {
+		if bytes.IndexByte(line, 0x1b) >= 0 {
+			line = evidence.StripEscapes(bytes.Clone(line))
+		}
+		if command := promptCommand(bytes.TrimRight(line, "\r\n")); command != nil && typedPrograms.Match(command) {
 			return true
 		}
 	}
