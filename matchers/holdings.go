@@ -114,11 +114,6 @@ func (h *holdings) parents(d string) []string {
 	return h.up[d]
 }
 
-func (h *holdings) children(d string) []string {
-	h.want(d)
-	return h.down[d]
-}
-
 // layers are the unpacked layers of an image.
 func (h *holdings) layers(image string) []string {
 	h.want(image)

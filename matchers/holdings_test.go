@@ -61,9 +61,10 @@ func TestHoldings(t *testing.T) {
 		for range 20 {
 			d := name()
 			for which, h := range map[string]*holdings{"some": some, "all": all} {
+				h.want(d)
 				for what, lists := range map[string][2][]string{
 					"parents":  {h.parents(d), want(func(p pair) (string, bool) { return p.from, p.to == d })},
-					"children": {h.children(d), want(func(p pair) (string, bool) { return p.to, p.from == d && !strings.HasPrefix(p.to, timeline.DiffEnd) })},
+					"children": {h.down[d], want(func(p pair) (string, bool) { return p.to, p.from == d && !strings.HasPrefix(p.to, timeline.DiffEnd) })},
 					"layers": {h.layers(d), want(func(p pair) (string, bool) {
 						diff, ok := strings.CutPrefix(p.to, timeline.DiffEnd)
 						return diff, ok && p.from == d

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,6 +135,9 @@ func (a *app) writeTo(path string, write func(io.Writer) error) error {
 		return write(a.out)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".pulltrail-*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write %s: there is no directory %s: make it first", path, filepath.Dir(path))
+	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
