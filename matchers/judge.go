@@ -52,6 +52,9 @@ func (q *question) judge(f timeline.Fact) []judged {
 		for _, r := range q.packages[packageKey(f.Parts)] {
 			out = append(out, q.judgePackage(f, r))
 		}
+		if r := q.repackaged(f.Parts); r != nil && f.Parts.Name != "" {
+			out = append(out, q.judgeRepackaged(f, r))
+		}
 		for _, r := range q.engines[packageKey(f.Parts)] {
 			out = append(out, q.judgeEngine(f, r))
 		}

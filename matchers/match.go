@@ -397,7 +397,7 @@ func (m *matching) answered(a *about, f *Finding) string {
 	}
 	best := map[string]judged{} // by artifact, the action that says most
 	for _, j := range a.judged {
-		if old, ok := best[j.Item.Artifact]; j.answer && m.positive(j) && (!ok || saysMore(j.Action, old.Action)) {
+		if old, ok := best[j.Item.Artifact]; j.answer && j.rule != ruleRepackaged && m.positive(j) && (!ok || saysMore(j.Action, old.Action)) {
 			best[j.Item.Artifact] = j
 		}
 	}
@@ -456,7 +456,7 @@ func (m *matching) evidence(a *about, best *judged, f *Finding) {
 			add(j.Fact, j.part, "")
 		case j.verdict != "":
 			add(j.Fact, "also "+string(j.verdict)+": "+j.rule, j.verdict)
-		case j.answer:
+		case j.answer && j.rule != ruleRepackaged:
 			add(j.Fact, "another version, digest or commit", "")
 		default:
 			add(j.Fact, "names it, outside the question", "")

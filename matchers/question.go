@@ -264,6 +264,12 @@ func (q *question) types() []string {
 			kinds[kind] = true
 		}
 	}
+	for kind, of := range repackers {
+		for _, r := range of {
+			kinds[kind] = kinds[kind] || len(q.packages) > 0 && kinds[r.kind]
+		}
+	}
+	maps.DeleteFunc(kinds, func(_ string, wanted bool) bool { return !wanted })
 	if len(q.images) > 0 {
 		kinds["image"] = true
 	}
@@ -293,6 +299,9 @@ func (q *question) wants(p timeline.Parts) bool {
 		return q.aboutTraces(p)
 	}
 	key := packageKey(p)
+	if q.repackaged(p) != nil {
+		return true
+	}
 	return q.aboutTraces(p) || q.packages[key] != nil || q.engines[key] != nil || p.Type == "github" && q.actions[p.Name] != nil
 }
 

@@ -159,13 +159,14 @@ func Pacman(row string) (items []timeline.Item, ok bool) {
 // https://docs.brew.sh/Manpage
 //
 //	xz 5.6.1 5.4.6
+//	litellm 1.105.4_1
 func Brew(row string) (items []timeline.Item, ok bool) {
 	w := strings.Fields(row)
 	if len(w) < 2 || !evidence.IsDebName(strings.ReplaceAll(w[0], "@", "")) {
 		return nil, false
 	}
 	for _, version := range w[1:] {
-		if !evidence.IsDebVersion(version) {
+		if plain, revision, _ := strings.Cut(version, "_"); !evidence.IsDebVersion(plain) || strings.Trim(revision, "0123456789") != "" {
 			return nil, false
 		}
 		items = append(items, evidence.SystemItem("brew", "", w[0], "", version))

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 //	/api/v1/crates/serde/1.0.203/download    /crates/serde/serde-1.0.203.crate
 //	/maven2/org/acme/lib/1.2/lib-1.2.jar
 //	/github.com/acme/lib/@v/v1.2.3.zip
+//	/conda-forge/linux-64/numpy-2.3.4-py313h0_0.conda    /conda-forge/noarch/six-1.16.0-pyh6c4a22f_0.tar.bz2
 func systemPath(path, last string, w []string) (timeline.Item, pathKind) {
 	if dir, file, ok := strings.Cut(path, "/@v/"); ok {
 		return goPath(dir, file)
@@ -44,6 +46,10 @@ func systemPath(path, last string, w []string) (timeline.Item, pathKind) {
 		}
 	case ".gem":
 		it, ok = gemFile(stem)
+	case ".conda", ".bz2":
+		if n > 1 && (w[n-2] == "noarch" || condaPlatform.MatchString(w[n-2])) {
+			it, ok = condaFile(strings.TrimSuffix(unescapedPath(stem), ".tar"))
+		}
 	case ".crate":
 		return crateFile(stem)
 	case ".jar", ".war", ".ear", ".aar", ".pom":
@@ -55,6 +61,19 @@ func systemPath(path, last string, w []string) (timeline.Item, pathKind) {
 		return timeline.Item{}, noPath
 	}
 	return it, wholeFile
+}
+
+// condaPlatform is the folder of a channel that holds packages of one platform.
+// https://docs.conda.io/projects/conda-build/en/stable/concepts/generating-index.html
+var condaPlatform = regexp.MustCompile(`^(linux|osx|win|freebsd|emscripten|wasi|zos)-[a-z0-9_]+$`)
+
+// condaFile splits name-version-build.
+func condaFile(stem string) (timeline.Item, bool) {
+	name, version, ok := evidence.SplitCondaBuild(stem)
+	if !ok {
+		return timeline.Item{}, false
+	}
+	return evidence.CondaItem(name, version), true
 }
 
 // debFile splits name_version_architecture.
