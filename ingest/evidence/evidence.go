@@ -22,6 +22,7 @@ type Line struct {
 	Off   int64  // byte offset of the physical line in the decoded member
 	Stamp Stamp  // the clock of the innermost frame that has one
 	Echo  bool   // the text is a command that was given, not output
+	Runs  bool   // and it runs now: what follows is its output
 	Cut   bool   // the line goes on elsewhere or was cut off
 	Open  []byte // escape sequence that the line ends inside of: no text, unless the line goes on
 	Flat  bool   // the text is known to hold no line end and no carriage return

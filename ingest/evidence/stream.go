@@ -178,7 +178,7 @@ type Op struct {
 	taken    bool  // a tool's output was taken for this command's
 	since    int64 // number of the newest operation when it was taken
 	script   bool  // echoed as a line of a script, before the script ran
-	ran      int64 // line on which it was shown to run; 0 while it is script
+	ran      int64 // line on which it was shown to run; 0: a line of a script told of it
 	passed   bool  // the same tool was run again, and no output had come
 	speaks   bool  // see Speaks
 	answered bool
@@ -240,7 +240,7 @@ func (o *Out) Command(tool, command string, quiet bool, opaque []timeline.Item) 
 	}
 	s.commands = append(s.commands, op)
 	s.asked = op.Number
-	if !script {
+	if !script || o.line.Runs {
 		o.pass(op)
 	}
 	return op, false

@@ -58,9 +58,9 @@ func (a *azure) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evi
 		o.Seen("")
 		return s
 	case bytes.HasPrefix(text, []byte("##[command]")):
-		l.Text, l.Echo = text[len("##[command]"):], true
+		l.Text, l.Echo, l.Runs = text[len("##[command]"):], true, true
 	case bytes.HasPrefix(text, []byte("[command]")):
-		l.Text, l.Echo = text[len("[command]"):], true
+		l.Text, l.Echo, l.Runs = text[len("[command]"):], true, true
 	case bytes.HasPrefix(text, []byte("========================== ")):
 		a.script = false
 	case string(text) == "Script contents:":

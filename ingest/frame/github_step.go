@@ -37,9 +37,9 @@ func (j *githubJob) marker(l *evidence.Line, s *evidence.Stream, o *evidence.Out
 		j.text.Failed()
 		return j.text
 	case bytes.HasPrefix(text, []byte("##[command]")):
-		l.Text, l.Echo = text[len("##[command]"):], true
+		l.Text, l.Echo, l.Runs = text[len("##[command]"):], true, true
 	case bytes.HasPrefix(text, []byte("[command]")):
-		l.Text, l.Echo = text[len("[command]"):], true
+		l.Text, l.Echo, l.Runs = text[len("[command]"):], true, true
 	default:
 		return j.text
 	}

@@ -120,12 +120,13 @@ func (g *gitlab) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 func (g *gitlab) join(t *trace, l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
 	if l.Text[tracePrefix-1] == '+' && t.held != nil && len(t.held.Text) < maxJoined {
 		copy(t.held.Text, l.Text[:traceStamp]) // whole when its last piece came
-		t.held.Text = append(t.held.Text, l.Text[tracePrefix:]...)
+		t.held.Text = append(append(t.held.Text, t.held.Open...), l.Text[tracePrefix:]...)
+		t.held.Open = append(t.held.Open[:0], l.Open...)
 		t.held.No, t.held.Off = l.No, l.Off
 		return s
 	}
 	g.release(t, s, o)
-	t.held = &evidence.Line{Text: append(t.free[:0], l.Text...), No: l.No, Off: l.Off, Flat: l.Flat}
+	t.held = &evidence.Line{Text: append(t.free[:0], l.Text...), No: l.No, Off: l.Off, Flat: l.Flat, Open: bytes.Clone(l.Open)}
 	o.AskNext(s)
 	return s
 }
@@ -139,7 +140,7 @@ func (g *gitlab) release(t *trace, s *evidence.Stream, o *evidence.Out) {
 	t.held = nil
 	g.released = true
 	t.free = evidence.StripEscapes(held.Text)
-	held.Text = t.free
+	held.Text, held.Open = t.free, nil
 	o.Feed(held, s)
 	g.released = false
 }
@@ -238,7 +239,7 @@ func (t *trace) line(l *evidence.Line, o *evidence.Out) *evidence.Stream {
 	switch text[0] {
 	case '$':
 		if text[1] == ' ' && t.scripted() {
-			l.Text, l.Echo = text[2:], true
+			l.Text, l.Echo, l.Runs = text[2:], true, true
 			t.commands = true
 		}
 	case 'R':

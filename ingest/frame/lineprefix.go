@@ -107,6 +107,9 @@ func prefixOf(head []byte) *prefixShape {
 		if bytes.IndexByte(line, 0x1b) >= 0 {
 			line = evidence.StripEscapes(bytes.Clone(line))
 		}
+		if bytes.HasPrefix(line, []byte("Attaching to ")) {
+			return nil // docker compose
+		}
 		if !mentionsTool(line) {
 			continue
 		}

@@ -16,22 +16,34 @@ var Poetry = evidence.Format{
 	Shape:  evidence.ToolShape,
 	Title:  "poetry output",
 	Proves: "what was installed, replaced and removed, with versions",
-	Cannot: "the end of an operation: rows are printed at its start, and an error may follow",
+	Cannot: "the end of an operation: rows are printed at its start, and an error that does not name it may follow",
 	Doc:    "https://python-poetry.org/docs/cli/",
-	Sample: "written by hand after the documentation",
+	Sample: "made with poetry 1.3.2 on a closed network, and written by hand after the documentation",
 	Starts: []string{
 		"- Installing ", "- Updating ", "- Downgrading ", "- Removing ", "• Installing ", "• Updating ", "• Downgrading ", "• Removing ",
-		"Package operations: ", "No dependencies to install or update",
+		"Package operations: ", "No dependencies to install or update", "Cannot install ",
 	},
 	Tool: func() evidence.Parser { return &poetry{} },
 }
 
 type poetry struct {
 	op   *evidence.Op
-	done map[string]bool // a terminal redraws its rows
+	done map[string]*poetryChange // a terminal redraws its rows
+	all  []*poetryChange          // in the order they came
 	rows bool
 	told evidence.Mark // the line that counts the rows
 	want int           // rows that it counts
+}
+
+// poetryChange is one operation: what came of it is known when the next begins, or
+// nothing says that it failed.
+type poetryChange struct {
+	mark           evidence.Mark
+	verb, name     string
+	old, now       string
+	begun          bool // it is shown as done, or, without a terminal, as begun
+	failed, passed bool
+	there          bool // it was passed over, for it is installed
 }
 
 // Line reads one line.
@@ -44,13 +56,15 @@ func (p *poetry) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		p.End(timeline.OpOpen, o)
 		p.op = o.Invocation("poetry")
 		o.Seen(timeline.PyPI)
-		// Package operations: 0 installs, 0 updates, 0 removals
-		p.rows = !bytes.ContainsAny(rest, "123456789")
+		// Package operations: 0 installs, 0 updates, 0 removals, 2 skipped
 		p.told, p.want = o.Mark(), 0
 		for _, part := range strings.Split(string(rest), ", ") {
 			n, _ := strconv.Atoi(firstWord(part))
-			p.want += n
+			if !strings.HasSuffix(part, "skipped") {
+				p.want += n
+			}
 		}
+		p.rows = p.want == 0
 		return evidence.Done
 	}
 	if bytes.HasPrefix(text, []byte("No dependencies to install")) {
@@ -60,30 +74,36 @@ func (p *poetry) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		o.Seen(timeline.PyPI)
 		return evidence.Done
 	}
+	if name, ok := bytes.CutPrefix(text, []byte("Cannot install ")); ok {
+		return p.cannot(strings.TrimSuffix(string(name), "."))
+	}
 	return p.row(string(text), o)
 }
 
-// row reads one operation:
+// cannot reads which of the operations an error is of:
+//
+//	Cannot install mysqlclient.
+func (p *poetry) cannot(name string) evidence.Result {
+	for _, r := range p.all {
+		if r.name == name && r.verb != "Removing" {
+			r.failed = true
+			return evidence.Done
+		}
+	}
+	return evidence.Miss
+}
+
+// row reads one operation, and how far it has come:
 //
 //	Package operations: 1 install, 1 update, 1 removal
 //	  - Installing wsproto (1.2.0)
 //	  - Updating litellm (1.52.5 -> 1.52.15)
 //	  • Removing py (1.11.0): Pending...
+//	  • Installing six (1.16.0): Skipped for the following reason: Already installed
+//	  • Installing mysqlclient (2.0.3): Failed
 func (p *poetry) row(text string, o *evidence.Out) evidence.Result {
-	_, rest, _ := strings.Cut(text, " ")
-	verb, rest, _ := strings.Cut(rest, " ")
-	name, rest, ok := strings.Cut(rest, " (")
-	versions, after, closed := strings.Cut(rest, ")")
-	if !ok || !closed || !evidence.IsDistName(name) {
-		return evidence.Miss
-	}
-	old, now, replaces := strings.Cut(versions, " -> ")
-	if !replaces {
-		now = old
-	}
-	// A version of a repository is followed by its commit: "0.6.0 4f2c9ab".
-	now, old = firstWord(now), firstWord(old)
-	if !evidence.IsVersion(now) || !evidence.IsVersion(old) || (verb == "Updating" || verb == "Downgrading") != replaces {
+	r, after := poetryOperation(text)
+	if r == nil {
 		return evidence.Miss
 	}
 	if p.op == nil || o.Overtaken(p.op) {
@@ -92,29 +112,71 @@ func (p *poetry) row(text string, o *evidence.Out) evidence.Result {
 	}
 	p.rows = true
 	o.Seen(timeline.PyPI)
-	if strings.Contains(after, "Skipped") || strings.Contains(after, "Already installed") {
-		p.want-- // of those it counts the others alone, in some versions
-	}
-	if key := verb + name; p.done[key] || strings.Contains(after, "Skipped") || strings.Contains(after, "Already installed") {
-		return evidence.Done
-	} else if p.done == nil {
-		p.done = map[string]bool{key: true}
+	key := r.verb + r.name
+	if had := p.done[key]; had != nil {
+		r = had
 	} else {
-		p.done[key] = true
-	}
-	if strings.Contains(p.op.Command, "--dry-run") {
-		if verb != "Removing" {
-			o.Emit(timeline.Resolve, p.op, timeline.Item{Artifact: timeline.PURL("pypi", "", name, now)})
+		if p.done == nil {
+			p.done = map[string]*poetryChange{}
 		}
-		return evidence.Done
+		p.done[key] = r
+		p.all = append(p.all, r)
+		r.mark = o.Mark()
 	}
-	if replaces || verb == "Removing" {
-		o.Emit(timeline.Remove, p.op, timeline.Item{Artifact: timeline.PURL("pypi", "", name, old)})
-	}
-	if verb != "Removing" {
-		o.Emit(timeline.Install, p.op, timeline.Item{Artifact: timeline.PURL("pypi", "", name, now)})
+	switch after = strings.TrimPrefix(after, ": "); {
+	case strings.Contains(after, "Skipped"), strings.Contains(after, "Already installed"):
+		r.passed, r.there, r.mark = true, strings.Contains(after, "lready installed") && r.verb != "Removing", o.Mark()
+	case strings.HasPrefix(after, "Failed"), strings.HasPrefix(after, "Cancelled"):
+		r.failed = true
+	case after == "" && !r.begun:
+		r.begun, r.mark = true, o.Mark()
 	}
 	return evidence.Done
+}
+
+// poetryOperation takes a row apart; after is what stands behind its versions.
+func poetryOperation(text string) (r *poetryChange, after string) {
+	_, rest, _ := strings.Cut(text, " ")
+	verb, rest, _ := strings.Cut(rest, " ")
+	name, rest, ok := strings.Cut(rest, " (")
+	versions, after, closed := strings.Cut(rest, ")")
+	if !ok || !closed || !evidence.IsDistName(name) {
+		return nil, ""
+	}
+	old, now, replaces := strings.Cut(versions, " -> ")
+	if !replaces {
+		now = old
+	}
+	// A version of a repository is followed by its commit: "0.6.0 4f2c9ab".
+	now, old = firstWord(now), firstWord(old)
+	if !evidence.IsVersion(now) || !evidence.IsVersion(old) || (verb == "Updating" || verb == "Downgrading") != replaces {
+		return nil, ""
+	}
+	return &poetryChange{verb: verb, name: name, old: old, now: now}, after
+}
+
+// tell records what came of an operation. What was only pending or failed was
+// chosen, and no more is known.
+func (p *poetry) tell(r *poetryChange, o *evidence.Out) {
+	emit := func(a timeline.Action, version string) {
+		o.At(r.mark, timeline.Event{Action: a, Op: p.op.Number, Items: []timeline.Item{{Artifact: timeline.PURL("pypi", "", r.name, version)}}})
+	}
+	switch {
+	case r.there:
+		emit(timeline.Present, r.now)
+	case r.passed:
+	case r.failed || !r.begun || strings.Contains(p.op.Command, "--dry-run"):
+		if r.verb != "Removing" {
+			emit(timeline.Resolve, r.now)
+		}
+	default:
+		if r.old != r.now || r.verb == "Removing" {
+			emit(timeline.Remove, r.old)
+		}
+		if r.verb != "Removing" {
+			emit(timeline.Install, r.now)
+		}
+	}
 }
 
 // End ends the invocation.
@@ -122,15 +184,22 @@ func (p *poetry) End(how timeline.OpState, o *evidence.Out) {
 	if p.op == nil {
 		return
 	}
+	came := 0
+	for _, r := range p.all {
+		p.tell(r, o)
+		if !r.passed {
+			came++
+		}
+	}
 	if p.rows {
 		p.op.Answer()
 		if how == timeline.OpOpen {
 			how = timeline.OpDone
 		}
 	}
-	if p.rows && len(p.done) < p.want && !strings.Contains(p.op.Command, "--dry-run") {
+	if p.rows && came < p.want && !strings.Contains(p.op.Command, "--dry-run") {
 		lostRows(p.told, p.op, o)
 	}
 	o.Close(p.op, how)
-	p.op, p.done, p.rows, p.want = nil, nil, false, 0
+	*p = poetry{}
 }
