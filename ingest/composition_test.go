@@ -96,6 +96,7 @@ var wrappings = map[string]wrapping{
 		return "(APIServer pid=7) INFO " + stamp(i, "01-02 15:04:05") + " [loggers.py:271] "
 	}),
 	"csv":           {frame: "csv-rows", only: []string{}, wrap: func(lines []string) []string { return lines }},
+	"task prefix":   prefixed("task-prefix", "• Packages in scope: web", func(int) string { return "web:build: " }),
 	"plain history": {frame: "plain-history", only: []string{}, wrap: func(lines []string) []string { return lines }},
 	"yum log": {frame: "yum-log", only: []string{"rpm-log"}, wrap: prefixed("yum-log", "Oct 21 11:59:59 Erased: curl",
 		func(i int) string { return stamp(i, time.Stamp) + " " }).wrap},

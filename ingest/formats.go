@@ -244,5 +244,6 @@ var Formats = []evidence.Format{
 	document.HTTPAnswer,
 
 	frame.ShellSession,
+	frame.TaskPrefix,
 	frame.LinePrefix,
 }

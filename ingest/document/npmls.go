@@ -37,7 +37,7 @@ func claimNPMList(h *evidence.Head) bool {
 }
 
 func isNPMList(h *evidence.Head, v value) bool {
-	if v.kind() != '{' || v.has("lockfileVersion") || h.Name == "package.json" || h.Name == "package-lock.json" {
+	if v.kind() != '{' || v.has("lockfileVersion") || h.Name == "package.json" || h.Name == "package-lock.json" || h.Name == "npm-shrinkwrap.json" {
 		return false
 	}
 	for _, list := range [...]string{"dependencies", "devDependencies"} {

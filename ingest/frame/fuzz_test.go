@@ -77,6 +77,7 @@ func FuzzShellSession(f *testing.F)     { fuzz(f, ShellSession) }
 func FuzzCodeBuild(f *testing.F)        { fuzz(f, CodeBuild) }
 func FuzzCloudBuild(f *testing.F)       { fuzz(f, CloudBuild) }
 func FuzzLinePrefix(f *testing.F)       { fuzz(f, LinePrefix) }
+func FuzzTaskPrefix(f *testing.F)       { fuzz(f, TaskPrefix) }
 func FuzzStamped(f *testing.F)          { fuzz(f, Stamped) }
 func FuzzBuildKitTerminal(f *testing.F) { fuzz(f, BuildKitTerminal) }
 func FuzzKaniko(f *testing.F)           { fuzz(f, Kaniko) }

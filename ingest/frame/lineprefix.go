@@ -76,6 +76,8 @@ const (
 var toolLines = regexp.MustCompile(`^\s*(?:Collecting [A-Za-z0-9][\w.-]*(?:\[[\w,.-]*\])?(?:[<>=!~(]|$| \(from )` +
 	`|(?:Downloading|Using cached) \S*-[0-9]\S*\.(?:whl|tar\.gz|whl\.metadata) ?|Successfully installed \S+-[0-9]|Requirement already satisfied: ` +
 	`|\+ [\w.-]+==[0-9]|Installed \d+ packages? in |Resolved \d+ packages? in |Package operations: \d+ install|[-•] Installing \S+ \([0-9]` +
+	`|added \d+ packages?(?:,| in | from )|npm (?:warn|WARN|http|notice|ERR!|error) |\+ (?:@[\w.-]+/)?[\w.-]+@[0-9]|➤ YN\d{4}: |yarn (?:install|add) v[0-9]` +
+	`|Progress: resolved \d|Packages: \+\d|bun (?:install|add) v[0-9]|\d+ packages? installed \[` +
 	`|Status: Downloaded newer image for |Status: Image is up to date for |Digest: sha256:[0-9a-f]{64}$)`)
 
 // toolWords stand in all of those lines: a quick look tells the text that has none.

@@ -55,7 +55,8 @@ func (rpmLog) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		}
 		return evidence.Miss
 	}
-	item, ok := evidence.NEVRA(strings.TrimSpace(id))
+	id, _, _ = strings.Cut(id, " ")
+	item, ok := evidence.NEVRA(id)
 	if !ok {
 		if word == "Erased" { // yum's log has its name alone
 			return evidence.Done
