@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,24 +25,37 @@ func (s *Session) Get(ctx context.Context, at string, query url.Values, want Wan
 	if err != nil {
 		return nil, false, err
 	}
-	if want.Raw {
+	if want.Accept != "" {
+		r.Header.Set("Accept", want.Accept)
+	} else if want.Raw {
 		r.Header.Set("Accept", "text/plain")
 	}
 	if a, err = s.Ask(r, want); err != nil || a.Reply != timeline.Obtained {
 		return a, false, err
 	}
-	if into == nil {
-		return a, true, nil
+	if into != nil {
+		if err := a.Decode(into); err != nil {
+			return nil, false, err
+		}
 	}
+	return a, true, nil
+}
+
+// ErrMalformed is returned for an answer that is not of the form that was asked
+// for.
+var ErrMalformed = errors.New("it is not what was asked for")
+
+// Decode reads a JSON answer.
+func (a *Answer) Decode(into any) error {
 	in, err := a.Open()
 	if err != nil {
-		return nil, false, err
+		return err
 	}
 	defer in.Close()
 	if err := json.NewDecoder(io.LimitReader(in, maxAnswer)).Decode(into); err != nil {
-		return nil, false, fmt.Errorf("%s: it is not what was asked for: %w", a.URL, err)
+		return fmt.Errorf("%s: %w: %w", a.URL, ErrMalformed, err)
 	}
-	return a, true, nil
+	return nil
 }
 
 // Next is the query of the next page of a list, nil for none. Where it leads is

@@ -29,6 +29,7 @@ type Want struct {
 	Span    timeline.Span    // when what is refused lived
 	Signed  bool             // the service answers with a signed address on another host, which gets no token
 	Raw     bool             // the answer is a file as it is, whatever its type says
+	Accept  string           // the type that is asked for; "": any, of Raw text
 	JSON    bool             // the answer is JSON, whatever its type says
 	Zip     bool             // the answer is an archive: it must end like one
 	Begins  string           // what the answer begins with; one that does not is as good as absent

@@ -102,19 +102,24 @@ func readCircleCIJob(d *evidence.Doc, o *evidence.Out) error {
 	if len(all) > 0 {
 		o.Seen("")
 	}
+	circleItems(d, o, all, circleRecord)
+	return err
+}
+
+// circleItems hands on the items of pages, and what is no page.
+func circleItems(d *evidence.Doc, o *evidence.Out, all []value, each func(*evidence.Doc, *evidence.Out, value)) {
 	for _, v := range all {
 		if v.get("items").kind() != '[' {
-			circleRecord(d, o, v)
+			each(d, o, v)
 			continue
 		}
 		for item := range v.get("items").elements() {
-			circleRecord(d, o, item)
+			each(d, o, item)
 		}
 		if v.get("next_page_token").text() != "" && !d.Page {
 			o.Cut("it is one of several pages: fetch all, and ingest them as one file")
 		}
 	}
-	return err
 }
 
 func circleRecord(d *evidence.Doc, o *evidence.Out, v value) {

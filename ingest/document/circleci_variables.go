@@ -57,18 +57,7 @@ func isCircleVariable(v value) bool {
 func readCircleCIVariables(d *evidence.Doc, o *evidence.Out) error {
 	all, err := records(d)
 	o.Seen("")
-	for _, v := range all {
-		if v.get("items").kind() != '[' {
-			circleVariable(d, o, v)
-			continue
-		}
-		for item := range v.get("items").elements() {
-			circleVariable(d, o, item)
-		}
-		if v.get("next_page_token").text() != "" && !d.Page {
-			o.Cut("it is one of several pages: fetch all, and ingest them as one file")
-		}
-	}
+	circleItems(d, o, all, circleVariable)
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"pulltrail/ingest/evidence"
-	"pulltrail/timeline"
 )
 
 // CodeBuild is the log of a build of AWS CodeBuild, as its page and CloudWatch
@@ -84,17 +83,7 @@ func (c *codeBuild) output(l *evidence.Line, s *evidence.Stream, o *evidence.Out
 	}
 	child := s.Child(o, nil)
 	if child.Last.Read != nil {
-		l.Stamp = evidence.Stamp{Text: child.Last.Text, Read: codeBuildSince}
+		l.Stamp = evidence.Stamp{Text: child.Last.Text, Read: afterStart}
 	}
 	return child
-}
-
-// codeBuildSince is any time behind the beginning of the command.
-func codeBuildSince(text []byte, t *evidence.Times) timeline.Span {
-	s := evidence.ISOStamp(text, t)
-	s.To = timeline.Forever
-	if s.Clock == timeline.Exact {
-		s.Clock = timeline.Section
-	}
-	return s
 }

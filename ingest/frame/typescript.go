@@ -49,8 +49,8 @@ func (t *typescript) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out)
 	return child
 }
 
-// afterStart is any time behind the start: what stands in the recording
-// happened later.
+// afterStart is any time behind the one that is written: what follows it happened
+// later.
 func afterStart(text []byte, t *evidence.Times) timeline.Span {
 	s := evidence.ISOStamp(text, t)
 	s.To = timeline.Forever

@@ -45,7 +45,7 @@ type s3Access struct{ access }
 //	79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be acme-index [21/Oct/2026:12:10:03 +0000] 10.0.4.7 - 3E57427F33A59F07 REST.GET.OBJECT packages/litellm-1.107.0-py3-none-any.whl "GET /packages/litellm-1.107.0-py3-none-any.whl HTTP/1.1" 200 - 12480311 12480311 70 10 "-" "pip/24.2" - …
 func (s *s3Access) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := evidence.TrimIndent(l.Text)
-	if len(text) < ownerLength+20 || !allHex(text[:ownerLength]) {
+	if len(text) < ownerLength+20 || !isHex(text[:ownerLength]) {
 		return evidence.Miss
 	}
 	_, rest, ok := bytes.Cut(text, []byte(" ["))
@@ -76,15 +76,6 @@ func (s *s3Access) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	s.request(&r, o)
 	return evidence.Done
-}
-
-func allHex(b []byte) bool {
-	for _, c := range b {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
 }
 
 // ELBAccess is the access log of AWS load balancers that speak HTTP: Application

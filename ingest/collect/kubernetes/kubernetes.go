@@ -12,8 +12,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -250,25 +248,16 @@ func (c *collector) page(ctx context.Context, r resource, namespace, place strin
 	if place != "" {
 		query.Set("continue", place)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.s.Base()+path(r, namespace)+"?"+query.Encode(), http.NoBody)
-	if err != nil {
-		return nil, nil, err
-	}
-	req.Header.Set("Accept", "application/json")
+	want.Accept = "application/json"
 	if r.metadata {
-		req.Header.Set("Accept", metadataOnly)
+		want.Accept = metadataOnly
 	}
-	a, err := c.s.Ask(req, want)
-	if err != nil || a.Reply != timeline.Obtained {
+	a, ok, err := c.s.Get(ctx, path(r, namespace), query, want, nil)
+	if !ok || err != nil {
 		return nil, a, err
 	}
-	body, err := a.Open()
-	if err != nil {
-		return nil, a, err
-	}
-	defer body.Close()
 	var in list
-	if err := json.NewDecoder(io.LimitReader(body, 64<<20)).Decode(&in); err != nil || !strings.HasSuffix(in.Kind, "List") {
+	if err := a.Decode(&in); err != nil || !strings.HasSuffix(in.Kind, "List") {
 		return nil, a, fmt.Errorf("%s: it is no list of Kubernetes: is %s the API server?", want.As, c.s.Base())
 	}
 	return &in, a, nil

@@ -127,6 +127,9 @@ func (c *collector) child(ctx context.Context, repo, digest string) error {
 	return err
 }
 
+// maxManifest is more than registries take.
+const maxManifest = 16 << 20
+
 // config asks for a config, which registries often have in a store on another
 // host: that gets no token.
 func (c *collector) config(ctx context.Context, repo, digest string) error {

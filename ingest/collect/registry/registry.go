@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -144,35 +143,18 @@ func (c *collector) run(ctx context.Context) error {
 // ask makes a request and reads a JSON answer of a list, or of a manifest; ok
 // is false when it was refused, which the ledger has.
 func (c *collector) ask(ctx context.Context, at string, query url.Values, want collect.Want, accept string, into any) (a *collect.Answer, ok bool, err error) {
-	address := c.s.Base() + at
-	if len(query) > 0 {
-		address += "?" + query.Encode()
+	want.Accept = accept
+	if a, ok, err = c.s.Get(ctx, at, query, want, nil); !ok || err != nil || into == nil {
+		return a, ok, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil {
-		return nil, false, err
-	}
-	r.Header.Set("Accept", accept)
-	if a, err = c.s.Ask(r, want); err != nil || a.Reply != timeline.Obtained {
-		return nil, false, err
-	}
-	if into == nil {
-		return a, true, nil
-	}
-	in, err := a.Open()
-	if err != nil {
-		return nil, false, err
-	}
-	defer in.Close()
-	if err := json.NewDecoder(io.LimitReader(in, maxManifest)).Decode(into); err != nil {
-		c.s.Say("%s: it is not what was asked for: %v", a.URL, err)
+	if err := a.Decode(into); errors.Is(err, collect.ErrMalformed) {
+		c.s.Say("%v", err)
 		return a, false, nil
+	} else if err != nil {
+		return nil, false, err
 	}
 	return a, true, nil
 }
-
-// maxManifest is more than registries take.
-const maxManifest = 16 << 20
 
 // pages goes through a list whose next page a Link header names.
 //
