@@ -26,6 +26,9 @@ func (m *matching) answers() error {
 			}
 		}
 	}
+	if err := m.readOps(); err != nil {
+		return err
+	}
 	if err := m.each(func(a *about, j *judged) (bool, *cleared, error) {
 		if !m.raise(a, j) {
 			return true, nil, nil
@@ -212,24 +215,48 @@ func (m *matching) projectFile(a *about, j judged) *cleared {
 	return nil
 }
 
-func nameOf(f timeline.Fact) string {
+func nameOf(f *timeline.Fact) string {
 	if f.Item.Ref != "" && f.Action != timeline.Cached {
 		return f.Item.Artifact + " (" + f.Item.Ref + ")"
 	}
 	return f.Item.Artifact
 }
 
+// readOps reads the operations of all asks at once.
+func (m *matching) readOps() error {
+	var keys []timeline.OpKey
+	for a := range m.people.all() {
+		for i := range a.judged {
+			if j := &a.judged[i]; j.ask && j.Op != 0 {
+				keys = append(keys, timeline.OpKey{Source: j.Source, Number: j.Op})
+			}
+		}
+	}
+	var err error
+	m.asked, err = m.r.someOps(keys)
+	return err
+}
+
 // op returns an operation; its zero value when none was stored.
 func (m *matching) op(source, number int64) (timeline.Op, error) {
+	if op, ok := m.asked[timeline.OpKey{Source: source, Number: number}]; ok {
+		return op, nil
+	}
+	ops, err := m.opsIn(source)
+	return ops[number], err
+}
+
+// opsIn returns the operations of a source.
+func (m *matching) opsIn(source int64) (map[int64]timeline.Op, error) {
 	ops, ok := m.ops[source]
 	if !ok {
 		var err error
 		if ops, err = m.r.ops(source); err != nil {
-			return timeline.Op{}, err
+			return nil, err
 		}
 		m.ops[source] = ops
 	}
-	return ops[number], nil
+	return ops, nil
 }
 
 // cachedLayer answers the ask of a build step that was not run because its
@@ -240,7 +267,11 @@ func (m *matching) cachedLayer(j judged, step timeline.Op) (*cleared, error) {
 	if err != nil {
 		return nil, err
 	}
-	built, err := m.r.ofOps(j.Source, m.siblings(j.Source, step))
+	siblings, err := m.siblings(j.Source, step)
+	if err != nil {
+		return nil, err
+	}
+	built, err := m.r.ofOps(j.Source, siblings)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +295,7 @@ func (m *matching) cachedLayer(j judged, step timeline.Op) (*cleared, error) {
 		if layer != nil && m.q.during(j.channel, layer.Span) == nil {
 			return &cleared{
 				j,
-				[]Evidence{{Fact: f, Part: "cached step"}, {Fact: *layer, Part: "time of the layer"}},
+				[]Evidence{{Fact: f, Part: "cached step"}, {Fact: layer, Part: "time of the layer"}},
 				fmt.Sprintf("asked for %s in a cached step whose layer was made at %s, outside the window", nameOf(j.Fact), layer.Span),
 			}, nil
 		}
@@ -273,14 +304,18 @@ func (m *matching) cachedLayer(j judged, step timeline.Op) (*cleared, error) {
 }
 
 // siblings lists the operations of the same build.
-func (m *matching) siblings(source int64, step timeline.Op) []int64 {
+func (m *matching) siblings(source int64, step timeline.Op) ([]int64, error) {
 	out := []int64{step.Parent}
-	for n, o := range m.ops[source] {
-		if o.Parent == step.Parent && step.Parent != 0 {
+	if step.Parent == 0 {
+		return out, nil
+	}
+	ops, err := m.opsIn(source)
+	for n, o := range ops {
+		if o.Parent == step.Parent {
 			out = append(out, n)
 		}
 	}
-	return out
+	return out, err
 }
 
 // layer finds the history entry of one of the images for an instruction, with
@@ -295,7 +330,7 @@ func (m *matching) layer(images []string, instruction string) (*timeline.Fact, e
 		return nil, err
 	}
 	for i := range history {
-		if f := &history[i]; f.Item.Ref == instruction && f.Span.Clock == timeline.Exact {
+		if f := history[i]; f.Item.Ref == instruction && f.Span.Clock == timeline.Exact {
 			return f, nil
 		}
 	}

@@ -444,8 +444,8 @@ func (m *matching) canaries() {
 }
 
 // fact is the request that decided, as a fact of the timeline.
-func (a *CanaryAnswer) fact(number int64) timeline.Fact {
-	return timeline.Fact{
+func (a *CanaryAnswer) fact(number int64) *timeline.Fact {
+	return &timeline.Fact{
 		Event: number, Action: timeline.Contact, Subject: a.Subject, Span: a.Row.Span, SHA256: a.Row.SHA256, Origin: a.Row.Origin,
 		Item: timeline.Item{Artifact: "request:" + a.Row.ID}, Parts: timeline.Parts{Type: "request"},
 	}

@@ -17,13 +17,14 @@ type contents struct {
 	facts  map[string][]judged // what whole lists of packages say of the question, by digest
 }
 
-func newContents(q *question, r *record, p *people) *contents {
+// newContents takes what was judged of each fact that was read.
+func newContents(q *question, r *record, p *people, all [][]judged) *contents {
 	c := &contents{holdings: newHoldings(r), q: q, people: p, facts: map[string][]judged{}}
 	var digests []string
 	for i := range r.facts {
-		f := &r.facts[i]
+		f := r.facts[i]
 		if f.Subject.Kind == timeline.Image && f.Action == timeline.Present && f.Parts.Type != "image" {
-			c.facts[f.Subject.ID] = append(c.facts[f.Subject.ID], q.judge(*f)...)
+			c.facts[f.Subject.ID] = append(c.facts[f.Subject.ID], all[i]...)
 			digests = append(digests, f.Subject.ID)
 		}
 		for _, d := range f.Item.Digests {

@@ -66,7 +66,7 @@ func (q *question) copied(p timeline.Parts) *imageRule {
 }
 
 // judgeCopy judges an image that may be a copy of a listed one.
-func (q *question) judgeCopy(f timeline.Fact, r *imageRule) judged {
+func (q *question) judgeCopy(f *timeline.Fact, r *imageRule) judged {
 	j := judged{Fact: f, channel: r.Channel, key: "image/" + f.Parts.Name}
 	if f.Action == timeline.Contact {
 		return j

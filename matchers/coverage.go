@@ -35,6 +35,7 @@ type asked struct {
 	topics     map[timeline.Topic]bool
 	from, to   int64 // of its windows together
 	windows    bool  // it has some
+	all        []Hole
 }
 
 // askedOf prepares a channel.
@@ -42,6 +43,7 @@ func (q *question) askedOf(name string) asked {
 	ch := asked{name: name, base: base(name), topics: map[timeline.Topic]bool{timeline.Everything: true, timeline.Topic(base(name)): true}}
 	maps.Copy(ch.topics, q.topics[name])
 	ch.from, ch.to, ch.windows = q.union(name)
+	ch.all = []Hole{{name, ch.from, ch.to}}
 	return ch
 }
 
@@ -114,7 +116,7 @@ func (c *covers) channel(a *about, ch *asked) (bool, string, []Hole) {
 		return false, "the incident gives no window for it", nil
 	}
 	if len(spans) == 0 {
-		return false, "no source covers it", []Hole{{ch.name, ch.from, ch.to}}
+		return false, "no source covers it", ch.all
 	}
 	if open := holes(ch.name, spans, ch.from, ch.to); len(open) > 0 {
 		last := slices.MaxFunc(spans, func(a, b timeline.Span) int { return cmpInt(a.To, b.To) })
@@ -171,8 +173,15 @@ func (c *covers) channels(a *about, f *Finding) *Finding {
 	for i := range c.asked {
 		ch := &c.asked[i]
 		ok, why, open := c.answeredFor(a, ch)
-		f.Uncovered = append(f.Uncovered, open...)
+		if f.Uncovered == nil {
+			f.Uncovered = open[:len(open):len(open)]
+		} else {
+			f.Uncovered = append(f.Uncovered, open...)
+		}
 		if !ok {
+			if len(c.gaps) == cap(c.gaps) {
+				c.gaps = slices.Grow(c.gaps, len(c.gaps)+256)
+			}
 			c.gaps = append(c.gaps, c.lack(a, ch, why, open))
 		}
 		v := Unknown

@@ -11,7 +11,7 @@ import (
 // egress says of each subject that may hold the release whether it could reach
 // the internet: seen where evidence shows it, none where a person or the
 // inventory states it, else unknown. A look-up of a name reaches nobody.
-func (m *matching) egress(res *Result, endpoints func([]timeline.Subject, func(timeline.Subject, string)) error) error {
+func (m *matching) egress(res *Result, endpoints func([]timeline.Subject, func(string) bool, func(timeline.Subject, string)) error) error {
 	at := map[timeline.Subject]*Finding{}
 	var asked []timeline.Subject
 	for i := range res.Findings {
@@ -30,8 +30,8 @@ func (m *matching) egress(res *Result, endpoints func([]timeline.Subject, func(t
 			asked = append(asked, client)
 		}
 	}
-	return endpoints(asked, func(who timeline.Subject, endpoint string) {
-		if f := at[who]; f.Egress != "seen" && m.public(endpoint) {
+	return endpoints(asked, m.public, func(who timeline.Subject, endpoint string) {
+		if f := at[who]; f.Egress != "seen" {
 			f.reached("contacted " + endpoint)
 		}
 	})
@@ -43,7 +43,7 @@ func (m *matching) fetched(a *about, f *Finding) {
 		return
 	}
 	for i := range a.judged {
-		if where := m.fetchedFrom(&a.judged[i].Fact); where != "" && a.judged[i].via == "" {
+		if where := m.fetchedFrom(a.judged[i].Fact); where != "" && a.judged[i].via == "" {
 			f.reached(where)
 			return
 		}

@@ -25,7 +25,7 @@ type node struct {
 // setting is one known value with the line that says it.
 type setting struct {
 	value string
-	fact  timeline.Fact
+	fact  *timeline.Fact
 }
 
 // nodeState is what a node was set to at some time.
@@ -101,7 +101,7 @@ func (m *matching) nodes() ([]*node, error) {
 // fromImages gives those who ran an image the version of the engine in exactly
 // that image.
 func (m *matching) fromImages(add func(timeline.Subject, timeline.SettingName, setting)) error {
-	versions := map[string]timeline.Fact{} // by digest
+	versions := map[string]*timeline.Fact{} // by digest
 	for _, f := range m.r.facts {
 		if f.Subject.Kind == timeline.Image && f.Action == timeline.Present && m.q.engines[packageKey(f.Parts)] != nil && f.Parts.Version != "" {
 			for _, d := range m.holds.same(f.Subject.ID) {
@@ -126,10 +126,11 @@ func (m *matching) fromImages(add func(timeline.Subject, timeline.SettingName, s
 			continue
 		}
 		for _, d := range f.Item.Digests {
-			if in, ok := versions[d.Value]; ok {
+			if of, ok := versions[d.Value]; ok {
+				in := *of
 				in.Span = f.Span // the content counts from when it ran
-				add(f.Subject, timeline.EngineKind, setting{engineName(in.Parts), in})
-				add(f.Subject, timeline.EngineVersion, setting{in.Parts.Version, in})
+				add(f.Subject, timeline.EngineKind, setting{engineName(in.Parts), &in})
+				add(f.Subject, timeline.EngineVersion, setting{in.Parts.Version, &in})
 			}
 		}
 	}
@@ -137,8 +138,8 @@ func (m *matching) fromImages(add func(timeline.Subject, timeline.SettingName, s
 }
 
 // settingFact is a setting as a fact of the timeline.
-func settingFact(row timeline.SettingRow, number int64) timeline.Fact {
-	return timeline.Fact{
+func settingFact(row timeline.SettingRow, number int64) *timeline.Fact {
+	return &timeline.Fact{
 		Event: number, Action: timeline.Run, Subject: row.Subject, Span: row.Span, SHA256: row.SHA256, Origin: row.Origin,
 		Item: timeline.Item{Artifact: "setting:" + string(row.Name) + "=" + row.Value}, Parts: timeline.Parts{Type: "setting", Name: string(row.Name), Version: row.Value},
 	}
@@ -347,11 +348,11 @@ func (m *matching) answerNode(n *node, got *nodeAnswer) {
 }
 
 // facts lists the lines that an answer stands on, each once.
-func (g *nodeAnswer) facts() []timeline.Fact {
-	var out []timeline.Fact
+func (g *nodeAnswer) facts() []*timeline.Fact {
+	var out []*timeline.Fact
 	for _, name := range append(slices.Clone(g.by), stateNames...) {
 		s, ok := g.state[name]
-		if ok && !slices.ContainsFunc(out, func(f timeline.Fact) bool { return keyOf(f) == keyOf(s.fact) }) {
+		if ok && !slices.ContainsFunc(out, func(f *timeline.Fact) bool { return keyOf(f) == keyOf(s.fact) }) {
 			out = append(out, s.fact)
 		}
 	}

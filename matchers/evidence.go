@@ -12,7 +12,7 @@ import (
 // record is what the timeline holds that the question is about, in memory:
 // facts on listed names and digests, and everything small.
 type record struct {
-	facts     []timeline.Fact
+	facts     []*timeline.Fact
 	subjects  []timeline.Subject
 	links     []timeline.LinkRow
 	coverage  []timeline.CoverageRow
@@ -26,32 +26,33 @@ type record struct {
 	said      statements
 	names     machines
 	ops       func(source int64) (map[int64]timeline.Op, error)
-	ofOps     func(source int64, ops []int64) ([]timeline.Fact, error)
-	with      func(digests []string) ([]timeline.Fact, error)
-	made      func(by []timeline.Subject) ([]timeline.Fact, error) // images that subjects built, pushed or tagged
-	named     func(images []string) ([]timeline.Fact, error)       // facts on image names
+	someOps   func([]timeline.OpKey) (map[timeline.OpKey]timeline.Op, error)
+	ofOps     func(source int64, ops []int64) ([]*timeline.Fact, error)
+	with      func(digests []string) ([]*timeline.Fact, error)
+	made      func(by []timeline.Subject) ([]*timeline.Fact, error) // images that subjects built, pushed or tagged
+	named     func(images []string) ([]*timeline.Fact, error)       // facts on image names
 	settings  []timeline.SettingRow
 	canaries  []timeline.CanaryRow
 	requests  func(prompt int64, yield func(*timeline.RequestRow) error) error
 	more      func(...timeline.Relation) ([]timeline.LinkRow, error)
 	holdsSome func(ends []string, yield func(from, to string)) error // what images hold, of some of them
 	holdsAll  func(yield func(from, to string)) error
-	during    func([]timeline.Span) ([]timeline.Fact, error) // of opaque commands
-	opaqueOf  func([]timeline.Subject) ([]timeline.Fact, error)
+	during    func([]timeline.Span) ([]*timeline.Fact, error) // of opaque commands
+	opaqueOf  func([]timeline.Subject) ([]*timeline.Fact, error)
 	seen      map[factKey]bool // facts that were read
-	endpoints func([]timeline.Subject, func(timeline.Subject, string)) error
+	endpoints func([]timeline.Subject, func(string) bool, func(timeline.Subject, string)) error
 }
 
 // gather reads from the timeline what the question needs.
 func gather(db *timeline.DB, q *question) (*record, error) {
-	r := &record{ops: db.Ops, endpoints: db.Endpoints, ofOps: func(source int64, ops []int64) ([]timeline.Fact, error) {
-		return collect(func(y func(timeline.Fact) error) error { return db.FactsOfOps(source, ops, y) })
-	}, with: func(digests []string) ([]timeline.Fact, error) {
-		return collect(func(y func(timeline.Fact) error) error { return db.FactsWith(digests, y) })
-	}, made: func(by []timeline.Subject) ([]timeline.Fact, error) {
-		return collect(func(y func(timeline.Fact) error) error { return db.FactsMade(by, y) })
-	}, named: func(images []string) ([]timeline.Fact, error) {
-		return collect(func(y func(timeline.Fact) error) error { return db.FactsNamed(images, y) })
+	r := &record{ops: db.Ops, someOps: db.SomeOps, endpoints: db.Endpoints, ofOps: func(source int64, ops []int64) ([]*timeline.Fact, error) {
+		return collect(func(y func(*timeline.Fact) error) error { return db.FactsOfOps(source, ops, y) })
+	}, with: func(digests []string) ([]*timeline.Fact, error) {
+		return collect(func(y func(*timeline.Fact) error) error { return db.FactsWith(digests, y) })
+	}, made: func(by []timeline.Subject) ([]*timeline.Fact, error) {
+		return collect(func(y func(*timeline.Fact) error) error { return db.FactsMade(by, y) })
+	}, named: func(images []string) ([]*timeline.Fact, error) {
+		return collect(func(y func(*timeline.Fact) error) error { return db.FactsNamed(images, y) })
 	}, more: func(relations ...timeline.Relation) ([]timeline.LinkRow, error) {
 		links, err := db.Links(relations...)
 		sortBy(links, compareLinks)
@@ -60,10 +61,10 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 		return db.Pairs(timeline.Holds, ends, y)
 	}, holdsAll: func(y func(from, to string)) error {
 		return db.AllPairs(timeline.Holds, y)
-	}, during: func(spans []timeline.Span) ([]timeline.Fact, error) {
-		return collect(func(y func(timeline.Fact) error) error { return db.OpaqueDuring(spans, y) })
-	}, opaqueOf: func(who []timeline.Subject) ([]timeline.Fact, error) {
-		return collect(func(y func(timeline.Fact) error) error { return db.OpaqueOf(who, y) })
+	}, during: func(spans []timeline.Span) ([]*timeline.Fact, error) {
+		return collect(func(y func(*timeline.Fact) error) error { return db.OpaqueDuring(spans, y) })
+	}, opaqueOf: func(who []timeline.Subject) ([]*timeline.Fact, error) {
+		return collect(func(y func(*timeline.Fact) error) error { return db.OpaqueOf(who, y) })
 	}, seen: map[factKey]bool{}}
 	facts := make(chan error, 1)
 	go func() { facts <- r.listed(db, q) }()
@@ -87,7 +88,7 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 
 // listed reads the facts on listed names and digests.
 func (r *record) listed(db *timeline.DB, q *question) error {
-	keep := func(f timeline.Fact) error {
+	keep := func(f *timeline.Fact) error {
 		if k := keyOf(f); !r.seen[k] {
 			r.seen[k] = true
 			r.facts = append(r.facts, f)
@@ -216,9 +217,9 @@ func (r *record) ledger(db *timeline.DB) error {
 	return err
 }
 
-func collect(run func(func(timeline.Fact) error) error) ([]timeline.Fact, error) {
-	var out []timeline.Fact
-	err := run(func(f timeline.Fact) error {
+func collect(run func(func(*timeline.Fact) error) error) ([]*timeline.Fact, error) {
+	var out []*timeline.Fact
+	err := run(func(f *timeline.Fact) error {
 		out = append(out, f)
 		return nil
 	})
@@ -226,7 +227,7 @@ func collect(run func(func(timeline.Fact) error) error) ([]timeline.Fact, error)
 	return out, err
 }
 
-func sortFacts(facts []timeline.Fact) { slices.SortStableFunc(facts, origin) }
+func sortFacts(facts []*timeline.Fact) { slices.SortStableFunc(facts, origin) }
 
 // factKey tells one item of one event.
 type factKey struct {
@@ -234,7 +235,7 @@ type factKey struct {
 	artifact, ref string
 }
 
-func keyOf(f timeline.Fact) factKey { return factKey{f.Event, f.Item.Artifact, f.Item.Ref} }
+func keyOf(f *timeline.Fact) factKey { return factKey{f.Event, f.Item.Artifact, f.Item.Ref} }
 
 // projectOf is the repository or project of a job; other subjects are their own.
 func projectOf(s timeline.Subject) timeline.Subject {

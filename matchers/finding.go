@@ -31,7 +31,7 @@ func (v Verdict) rank() int {
 
 // Evidence is a fact of the timeline with its part in a finding.
 type Evidence struct {
-	timeline.Fact
+	*timeline.Fact
 	Part    string  // why it stands here, a few words: "exact bad version", "answers the ask", …
 	Verdict Verdict // what it supports by itself, "" when it accuses nobody
 }

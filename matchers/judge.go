@@ -10,7 +10,7 @@ import (
 
 // judged is what one fact says of the incident, standing alone.
 type judged struct {
-	timeline.Fact
+	*timeline.Fact
 	channel string
 	key     string  // what asks and answers meet on: package, image or action
 	verdict Verdict // "" when it accuses nobody
@@ -24,7 +24,7 @@ type judged struct {
 }
 
 // judge says what a fact means: the strongest of what its rules say.
-func (q *question) judge(f timeline.Fact) []judged {
+func (q *question) judge(f *timeline.Fact) []judged {
 	var out []judged
 	if f.Action == timeline.Hold {
 		return q.judgeTraces(f)
@@ -158,13 +158,13 @@ func verb(a timeline.Action) string {
 	return a.String()
 }
 
-func (q *question) judgeDigest(f timeline.Fact, d timeline.Digest, r *digestRule) judged {
+func (q *question) judgeDigest(f *timeline.Fact, d timeline.Digest, r *digestRule) judged {
 	j := judged{Fact: f, channel: r.channel, key: "digest/" + d.Value}
 	image := r.image || f.Parts.Type == "image"
 	return q.exactly(j, image, "exact-digest", short(f.Item.Artifact)+" with digest "+d.Value, r.cite)
 }
 
-func (q *question) judgePackage(f timeline.Fact, r *packageRule) judged {
+func (q *question) judgePackage(f *timeline.Fact, r *packageRule) judged {
 	j := judged{Fact: f, channel: r.Channel, key: packageKey(f.Parts)}
 	w := q.during(r.Channel, f.Span)
 	v := f.Parts.Version
@@ -215,7 +215,7 @@ func (q *question) judgeUnpinned(j judged, r *packageRule, w *Window) judged {
 
 // judgeEngine judges an engine whose flaw depends on version and configuration
 // together: an affected version alone is possible at most.
-func (q *question) judgeEngine(f timeline.Fact, r *engineRule) judged {
+func (q *question) judgeEngine(f *timeline.Fact, r *engineRule) judged {
 	j := judged{Fact: f, key: packageKey(f.Parts)}
 	v := f.Parts.Version
 	switch {
@@ -229,7 +229,7 @@ func (q *question) judgeEngine(f timeline.Fact, r *engineRule) judged {
 	return j
 }
 
-func (q *question) judgeImage(f timeline.Fact, r *imageRule, mapped bool) judged {
+func (q *question) judgeImage(f *timeline.Fact, r *imageRule, mapped bool) judged {
 	j := judged{Fact: f, channel: r.Channel, key: "image/" + f.Parts.Name}
 	s := f.Span
 	if f.Action == timeline.Run || f.Action == timeline.Present {
@@ -268,7 +268,7 @@ func (q *question) judgeImage(f timeline.Fact, r *imageRule, mapped bool) judged
 
 // otherDigest reports whether the fact carries a digest of a role that the
 // incident lists in full for the repository, and another value.
-func (q *question) otherDigest(f timeline.Fact, r *imageRule) bool {
+func (q *question) otherDigest(f *timeline.Fact, r *imageRule) bool {
 	if !q.inc.Complete.Digests {
 		return false
 	}
@@ -285,7 +285,7 @@ func (q *question) otherDigest(f timeline.Fact, r *imageRule) bool {
 	return false
 }
 
-func (q *question) judgeAction(f timeline.Fact, a *CIAction) judged {
+func (q *question) judgeAction(f *timeline.Fact, a *CIAction) judged {
 	j := judged{Fact: f, channel: a.Channel, key: "action/" + f.Parts.Name}
 	commit := commitOf(f)
 	w := q.during(a.Channel, f.Span)
@@ -306,7 +306,7 @@ func (q *question) judgeAction(f timeline.Fact, a *CIAction) judged {
 
 // commitOf is the commit that a fact shows: its version, a digest, or a ref
 // that is a commit itself.
-func commitOf(f timeline.Fact) string {
+func commitOf(f *timeline.Fact) string {
 	if timeline.IsCommit(f.Parts.Version) {
 		return f.Parts.Version
 	}
@@ -321,7 +321,7 @@ func commitOf(f timeline.Fact) string {
 	return ""
 }
 
-func (q *question) judgeEndpoint(f timeline.Fact, in *Indicator) judged {
+func (q *question) judgeEndpoint(f *timeline.Fact, in *Indicator) judged {
 	if v := q.vendors[in]; v != nil {
 		return judgeVendor(f, in, v)
 	}
@@ -337,7 +337,7 @@ func (q *question) judgeEndpoint(f timeline.Fact, in *Indicator) judged {
 // judgeVendor judges a contact with a breached vendor: what was sent to it in
 // its window may have been read. What was sent before may have been kept there,
 // so that only a contact after the window says nothing.
-func judgeVendor(f timeline.Fact, in *Indicator, v *Vendor) judged {
+func judgeVendor(f *timeline.Fact, in *Indicator, v *Vendor) judged {
 	j := judged{Fact: f, key: "vendor/" + in.Value}
 	within := len(v.Windows) == 0
 	for _, w := range v.Windows {
@@ -358,7 +358,7 @@ func judgeVendor(f timeline.Fact, in *Indicator, v *Vendor) judged {
 // judgeEcosystem judges a command that may have fetched packages or images and
 // named none, for each channel that serves them. Whether the project is known
 // to use a listed package is decided later.
-func (q *question) judgeEcosystem(f timeline.Fact) []judged {
+func (q *question) judgeEcosystem(f *timeline.Fact) []judged {
 	topic := timeline.Topic(f.Parts.Type)
 	if f.Item.Artifact == timeline.SomeImage {
 		topic = timeline.Images
@@ -377,7 +377,7 @@ func (q *question) judgeEcosystem(f timeline.Fact) []judged {
 			continue
 		}
 		j := judged{Fact: f, channel: c.Name, key: "ecosystem/" + f.Parts.Type, rule: "opaque-in-window", verdict: Unknown, ask: true}
-		j.because = fmt.Sprintf("ran %s %s, and the log does not show %s", quoteCommand(f), q.when(w, f.Span), what(topic))
+		j.because = "ran " + quoteCommand(f) + " " + q.when(w, f.Span) + ", and the log does not show " + what(topic)
 		if builds {
 			j.because = fmt.Sprintf("had fetched what the build of a package needs %s (%s), of which no versions are printed, and builds use what the incident lists", q.when(w, f.Span), quoteCommand(f))
 		}
@@ -401,7 +401,7 @@ func what(t timeline.Topic) string {
 	return "which packages came"
 }
 
-func quoteCommand(f timeline.Fact) string {
+func quoteCommand(f *timeline.Fact) string {
 	if f.Text != "" {
 		return "“" + f.Text + "”"
 	}
@@ -411,6 +411,19 @@ func quoteCommand(f timeline.Fact) string {
 // when says how a span lies to a window, and whose window it is where sources
 // give several.
 func (q *question) when(w *Window, s timeline.Span) string {
+	k := q.lies(w, s)
+	text, ok := q.whens[k]
+	if !ok {
+		if q.whens == nil {
+			q.whens = map[lie]string{}
+		}
+		text = q.whenText(w, s)
+		q.whens[k] = text
+	}
+	return text
+}
+
+func (q *question) whenText(w *Window, s timeline.Span) string {
 	where := "inside the window"
 	switch {
 	case s.From == timeline.Beginning && s.To == timeline.Forever:

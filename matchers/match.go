@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -44,8 +43,9 @@ type matching struct {
 	clients  clientMap
 	holds    *contents
 	covers   *covers
-	carriers *carriers // images that carry the release on
-	ops      map[int64]map[int64]timeline.Op
+	carriers *carriers                              // images that carry the release on
+	ops      map[int64]map[int64]timeline.Op        // by source
+	asked    map[timeline.OpKey]timeline.Op         // those of asks
 	known    map[projectKind]bool                   // who is known to use a listed package
 	late     map[timeline.Subject]int64             // engines of which nothing is known before a time
 	made     int64                                  // facts that stand for what is no event
@@ -76,10 +76,14 @@ func decide(q *question, r *record) (*Result, error) {
 		m.byHost[row.Host] = append(m.byHost[row.Host], row)
 	}
 	m.clients = newClientMap(r.inventory)
-	m.holds = newContents(q, r, m.people)
+	all := make([][]judged, len(r.facts))
+	for i, f := range r.facts {
+		all[i] = q.judge(f)
+	}
+	m.holds = newContents(q, r, m.people, all)
 	m.invite()
-	for _, f := range r.facts {
-		m.place(f, q.judge(f))
+	for i, f := range r.facts {
+		m.place(f, all[i])
 	}
 	if err := m.opaque(); err != nil {
 		return nil, err
@@ -101,12 +105,14 @@ func decide(q *question, r *record) (*Result, error) {
 		return nil, err
 	}
 	m.sameNames()
-	r.facts, m.ops, m.holds.facts, m.known = nil, nil, nil, nil // what counts of them is placed
+	r.facts, m.ops, m.asked, m.holds.facts, m.known = nil, nil, nil, nil, nil // what counts of them is placed
 	m.covers = newCovers(m)
 	res := m.findings()
+	way := make(chan error, 1)
+	go func() { way <- m.egress(res, r.endpoints) }() // of findings it changes nothing that gaps are made of
 	m.covers.conclude(res)
-	if m.err == nil {
-		m.err = m.egress(res, r.endpoints)
+	if err := <-way; m.err == nil {
+		m.err = err
 	}
 	return res, m.err
 }
@@ -161,7 +167,7 @@ func (m *matching) invite() {
 }
 
 // whose is the subject that a fact is counted for.
-func (m *matching) whose(f timeline.Fact) timeline.Subject {
+func (m *matching) whose(f *timeline.Fact) timeline.Subject {
 	if f.Subject.Kind == timeline.Client {
 		if hosts, sure := m.clients.at(f.Subject.ID, f.Span); sure {
 			return timeline.Subject{Kind: timeline.Host, ID: hosts[0]}
@@ -172,7 +178,7 @@ func (m *matching) whose(f timeline.Fact) timeline.Subject {
 
 // place gives a fact to its subject: a client of the inventory is its host,
 // several hosts behind one address may each have done it.
-func (m *matching) place(f timeline.Fact, js []judged) {
+func (m *matching) place(f *timeline.Fact, js []judged) {
 	if len(js) == 0 {
 		return
 	}
@@ -234,7 +240,7 @@ func (m *matching) conclude(order []*about) []Finding {
 			for {
 				to := min(int(taken.Add(most)), len(order)+most)
 				for i := to - most; i < min(to, len(order)); i++ {
-					out[i] = m.finding(order[i], c)
+					m.finding(&out[i], order[i], c)
 				}
 				if to >= len(order) {
 					return
@@ -259,17 +265,22 @@ func arrange(findings []Finding, ranks []int) {
 	for i := 1; i < len(starts); i++ {
 		starts[i] += starts[i-1]
 	}
-	to := make([]int, len(ranks))
+	from := make([]int, len(ranks)) // what comes to each place
 	for i, r := range ranks {
-		to[i] = starts[r]
+		from[starts[r]] = i
 		starts[r]++
 	}
 	for i := range findings {
-		for to[i] != i {
-			j := to[i]
-			findings[i], findings[j] = findings[j], findings[i]
-			to[i], to[j] = to[j], j
+		if from[i] == i {
+			continue
 		}
+		first, at := findings[i], i // of a circle in which each goes to the place of the next
+		for from[at] != i {
+			next := from[at]
+			findings[at] = findings[next]
+			from[at], at = at, next
+		}
+		findings[at], from[at] = first, at
 	}
 }
 
@@ -284,12 +295,13 @@ func FindingID(incident string, s timeline.Subject) string {
 	return string(hex.AppendEncode(append(text[:0], "f-"...), sum[:6]))
 }
 
-func (m *matching) finding(a *about, c *covers) Finding {
-	f := Finding{
+// finding fills in the finding of a subject.
+func (m *matching) finding(f *Finding, a *about, c *covers) {
+	*f = Finding{
 		ID: FindingID(m.q.inc.ID, a.subject), Subject: a.subject, On: a.on, Verdict: Clear,
 		Span: timeline.Always(), Egress: "unknown",
 	}
-	m.inventoryOf(&f)
+	m.inventoryOf(f)
 	slices.SortStableFunc(a.judged, func(x, y judged) int { return origin(x.Fact, y.Fact) })
 	slices.SortStableFunc(a.cleared, func(x, y cleared) int { return origin(x.ask.Fact, y.ask.Fact) })
 	var best *judged
@@ -301,7 +313,7 @@ func (m *matching) finding(a *about, c *covers) Finding {
 		if best == nil || better(j, best) {
 			best = j
 		}
-		m.channel(&f, j.channel, j.verdict, j.because)
+		m.channel(f, j.channel, j.verdict, j.because)
 		if j.fault != "" && !slices.Contains(f.Faults, j.fault) {
 			f.Faults = append(f.Faults, j.fault)
 		}
@@ -309,8 +321,8 @@ func (m *matching) finding(a *about, c *covers) Finding {
 			f.Via = append(f.Via, j.via)
 		}
 	}
-	answered := m.answered(a, &f)
-	quiet := c.channels(a, &f)
+	answered := m.answered(a, f)
+	quiet := c.channels(a, f)
 	switch {
 	case best != nil:
 		f.Verdict, f.Rule, f.Because = best.verdict, best.rule, capital(best.because)
@@ -326,12 +338,11 @@ func (m *matching) finding(a *about, c *covers) Finding {
 	case quiet != nil:
 		f.Verdict, f.Rule, f.Because = quiet.Verdict, quiet.Rule, quiet.Because
 	default:
-		c.verdict(&f)
+		c.verdict(f)
 	}
-	m.evidence(a, best, &f)
-	m.fetched(a, &f)
+	m.evidence(a, best, f)
+	m.fetched(a, f)
 	a.judged, a.cleared = nil, nil // what counts of them is in the finding
-	return f
 }
 
 // channel raises the verdict of one channel of a finding; an indicator belongs
@@ -367,7 +378,7 @@ func better(a, b *judged) bool {
 }
 
 // origin orders facts by where they stand, not by when they were read.
-func origin(a, b timeline.Fact) int {
+func origin(a, b *timeline.Fact) int {
 	if c := strings.Compare(a.Path, b.Path); c != 0 {
 		return c
 	}
@@ -377,104 +388,10 @@ func origin(a, b timeline.Fact) int {
 	if c := strings.Compare(a.SHA256, b.SHA256); c != 0 {
 		return c
 	}
+	if a.Item.Ref == "" && b.Item.Ref == "" {
+		return strings.Compare(a.Item.Artifact, b.Item.Artifact)
+	}
 	return strings.Compare(a.Item.Artifact+a.Item.Ref, b.Item.Artifact+b.Item.Ref)
-}
-
-// answered tells what was positively answered, "" when nothing was. Only
-// records of something else count; the asks they answer were taken back.
-func (m *matching) answered(a *about, f *Finding) string {
-	if len(a.judged) == 0 && len(a.cleared) == 0 {
-		return ""
-	}
-	var said []string
-	answers := map[string]bool{}
-	for _, c := range a.cleared {
-		m.channel(f, c.ask.channel, Clear, c.how)
-		said = append(said, c.how)
-		for _, e := range c.by {
-			answers[e.Item.Artifact] = true
-		}
-	}
-	best := map[string]judged{} // by artifact, the action that says most
-	for _, j := range a.judged {
-		if old, ok := best[j.Item.Artifact]; j.answer && j.rule != ruleRepackaged && m.positive(j) && (!ok || saysMore(j.Action, old.Action)) {
-			best[j.Item.Artifact] = j
-		}
-	}
-	for _, artifact := range slices.Sorted(maps.Keys(best)) {
-		how := fmt.Sprintf("%s %s, which is not listed", verb(best[artifact].Action), short(artifact))
-		m.channel(f, best[artifact].channel, Clear, how)
-		if !answers[artifact] { // what answers an ask was said with it
-			said = append(said, how)
-		}
-	}
-	slices.Sort(said)
-	said = slices.Compact(said)
-	if len(said) > 3 {
-		said = append(said[:3], fmt.Sprintf("and %d more", len(said)-3))
-	}
-	return strings.Join(said, "; ")
-}
-
-// positive reports whether an answer counts without an ask: something was done
-// and the log says what. A bare state (a lock file, one dist-info folder)
-// speaks of one moment that nobody knows, and what a host did before the
-// release was served says nothing of it; a job has one short life.
-func (m *matching) positive(j judged) bool {
-	if from, _, ok := m.q.union(j.channel); ok && j.Span.To < from && j.Subject.Kind != timeline.Job {
-		return false
-	}
-	switch j.Action {
-	case timeline.Install, timeline.Download, timeline.Pull, timeline.Run, timeline.Build, timeline.Push, timeline.Cached:
-		return true
-	case timeline.Present:
-		return j.Op != 0 || j.Subject.Kind == timeline.Image
-	}
-	return false
-}
-
-// evidence lists what the finding stands on: what decides, what accuses, what
-// answers, in order of time.
-func (m *matching) evidence(a *about, best *judged, f *Finding) {
-	if len(a.judged) == 0 && len(a.cleared) == 0 {
-		return
-	}
-	seen := map[factKey]bool{}
-	if best != nil {
-		seen[keyOf(best.Fact)] = true
-	}
-	add := func(fact timeline.Fact, part string, v Verdict) {
-		if k := keyOf(fact); !seen[k] {
-			seen[k] = true
-			f.Evidence = append(f.Evidence, Evidence{fact, part, v})
-		}
-	}
-	first := len(f.Evidence)
-	for _, j := range a.judged {
-		switch {
-		case j.part != "":
-			add(j.Fact, j.part, "")
-		case j.verdict != "":
-			add(j.Fact, "also "+string(j.verdict)+": "+j.rule, j.verdict)
-		case j.answer && j.rule != ruleRepackaged:
-			add(j.Fact, "another version, digest or commit", "")
-		default:
-			add(j.Fact, "names it, outside the question", "")
-		}
-	}
-	for _, c := range a.cleared {
-		add(c.ask.Fact, "ask, answered", "")
-		for _, e := range c.by {
-			add(e.Fact, e.Part, "")
-		}
-	}
-	rest := f.Evidence[first:]
-	slices.SortStableFunc(rest, func(x, y Evidence) int {
-		if c := cmpInt(x.Span.From, y.Span.From); c != 0 {
-			return c
-		}
-		return origin(x.Fact, y.Fact)
-	})
 }
 
 func cmpInt(a, b int64) int {

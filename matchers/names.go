@@ -144,7 +144,7 @@ func (r *record) rename(m machines) {
 	if r.names = m; len(m) == 0 {
 		return
 	}
-	facts := func(list []timeline.Fact) {
+	facts := func(list []*timeline.Fact) {
 		for i := range list {
 			list[i].Subject = m.subject(list[i].Subject)
 		}
@@ -184,22 +184,22 @@ func (r *record) rename(m machines) {
 	r.sort()
 }
 
-func (r *record) renameLater(m machines, facts func([]timeline.Fact), links func([]timeline.LinkRow)) {
-	then := func(list []timeline.Fact, err error) ([]timeline.Fact, error) {
+func (r *record) renameLater(m machines, facts func([]*timeline.Fact), links func([]timeline.LinkRow)) {
+	then := func(list []*timeline.Fact, err error) ([]*timeline.Fact, error) {
 		facts(list)
 		return list, err
 	}
 	ofOps, with, made, named, more := r.ofOps, r.with, r.made, r.named, r.more
-	r.ofOps = func(source int64, ops []int64) ([]timeline.Fact, error) { return then(ofOps(source, ops)) }
-	r.with = func(digests []string) ([]timeline.Fact, error) { return then(with(digests)) }
-	r.named = func(images []string) ([]timeline.Fact, error) { return then(named(images)) }
-	r.made = func(by []timeline.Subject) ([]timeline.Fact, error) { return then(made(m.every(by))) }
+	r.ofOps = func(source int64, ops []int64) ([]*timeline.Fact, error) { return then(ofOps(source, ops)) }
+	r.with = func(digests []string) ([]*timeline.Fact, error) { return then(with(digests)) }
+	r.named = func(images []string) ([]*timeline.Fact, error) { return then(named(images)) }
+	r.made = func(by []timeline.Subject) ([]*timeline.Fact, error) { return then(made(m.every(by))) }
 	during, opaqueOf := r.during, r.opaqueOf
-	r.during = func(spans []timeline.Span) ([]timeline.Fact, error) { return then(during(spans)) }
-	r.opaqueOf = func(who []timeline.Subject) ([]timeline.Fact, error) { return then(opaqueOf(m.every(who))) }
+	r.during = func(spans []timeline.Span) ([]*timeline.Fact, error) { return then(during(spans)) }
+	r.opaqueOf = func(who []timeline.Subject) ([]*timeline.Fact, error) { return then(opaqueOf(m.every(who))) }
 	endpoints := r.endpoints
-	r.endpoints = func(who []timeline.Subject, yield func(timeline.Subject, string)) error {
-		return endpoints(m.every(who), func(s timeline.Subject, endpoint string) { yield(m.subject(s), endpoint) })
+	r.endpoints = func(who []timeline.Subject, want func(string) bool, yield func(timeline.Subject, string)) error {
+		return endpoints(m.every(who), want, func(s timeline.Subject, endpoint string) { yield(m.subject(s), endpoint) })
 	}
 	r.more = func(relations ...timeline.Relation) ([]timeline.LinkRow, error) {
 		list, err := more(relations...)

@@ -63,7 +63,7 @@ func (m *matching) opaque() error {
 
 // counts reports whether what a command that was read for its time alone says
 // of the incident counts.
-func (m *matching) counts(f timeline.Fact, js []judged) bool {
+func (m *matching) counts(f *timeline.Fact, js []judged) bool {
 	known := m.known[projectKind{projectOf(m.whose(f)), f.Parts.Type}]
 	for i := range js {
 		if known || js[i].rule != ruleOpenWindow {
@@ -120,7 +120,7 @@ func (m *matching) subjectsOf(known map[projectKind]bool) []timeline.Subject {
 // what is in it: of a job there is only the log. Nothing says that such a
 // command installed anything, so it is never more than unknown, and counts only
 // where the window has two ends.
-func (q *question) judgeUnseen(f timeline.Fact) []judged {
+func (q *question) judgeUnseen(f *timeline.Fact) []judged {
 	if f.Subject.Kind != timeline.Job && f.Subject.Kind != timeline.Source {
 		return nil
 	}

@@ -1,8 +1,10 @@
 package matchers
 
 import (
+	"hash/maphash"
 	"iter"
 	"maps"
+	"math/bits"
 	"slices"
 	"sort"
 	"strings"
@@ -25,6 +27,7 @@ type about struct {
 // of: they stand in one list, by kind and id, and are searched.
 type people struct {
 	known  []about
+	places placesOf
 	others map[timeline.Subject]*about
 }
 
@@ -43,14 +46,45 @@ func newPeople(r *record) *people {
 		p.known[i] = about{subject: s, rows: rows[:n:n]}
 		rows = rows[n:]
 	}
+	p.places = newPlaces(r.subjects)
 	return p
 }
 
-// place is where a subject stands, or would stand, among those that evidence
-// speaks of.
+// place is where a subject stands among those that evidence speaks of.
 func (p *people) place(s timeline.Subject) (int, bool) {
-	return sort.Find(len(p.known), func(i int) int { return compareSubjects(s, p.known[i].subject) })
+	for at := p.places.start(s); ; at++ {
+		i := p.places.slots[at&p.places.mask] - 1
+		if i < 0 {
+			return 0, false
+		}
+		if p.known[i].subject == s {
+			return int(i), true
+		}
+	}
 }
+
+// placesOf finds places in a list by hash: a search of the list itself looks at
+// a dozen names, each somewhere else in memory.
+type placesOf struct {
+	slots []int32 // places, from 1 on
+	mask  uint64
+	seed  maphash.Seed
+}
+
+func newPlaces(of []timeline.Subject) placesOf {
+	size := 1 << bits.Len(uint(2*len(of)))
+	p := placesOf{make([]int32, size), uint64(size - 1), maphash.MakeSeed()}
+	for i, s := range of {
+		at := p.start(s)
+		for p.slots[at&p.mask] != 0 {
+			at++
+		}
+		p.slots[at&p.mask] = int32(i) + 1 //nolint:gosec // there are not that many subjects
+	}
+	return p
+}
+
+func (p *placesOf) start(s timeline.Subject) uint64 { return maphash.String(p.seed, s.ID) }
 
 // of is what is known of a subject, which gets a verdict from now on.
 func (p *people) of(s timeline.Subject) *about {
@@ -102,7 +136,8 @@ func (p *people) named(s timeline.Subject) bool {
 // hasJobs reports whether some source speaks of a job of an attempt.
 func (p *people) hasJobs(attempt string) bool {
 	prefix := attempt + "/jobs/"
-	i, _ := p.place(timeline.Subject{Kind: timeline.Job, ID: prefix})
+	first := timeline.Subject{Kind: timeline.Job, ID: prefix}
+	i, _ := sort.Find(len(p.known), func(i int) int { return compareSubjects(first, p.known[i].subject) })
 	return i < len(p.known) && p.known[i].subject.Kind == timeline.Job && strings.HasPrefix(p.known[i].subject.ID, prefix)
 }
 

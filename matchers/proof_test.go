@@ -143,7 +143,7 @@ func TestSafeAfter(t *testing.T) {
 	}
 	// The evidence shows the release at work on the container later, and only
 	// the host was stopped after that.
-	res.Findings[0].Evidence = []Evidence{{Fact: timeline.Fact{Action: timeline.Run, Span: timeline.Span{From: 6e9, To: 6e9}}, Verdict: Exposed}}
+	res.Findings[0].Evidence = []Evidence{{Fact: &timeline.Fact{Action: timeline.Run, Span: timeline.Span{From: 6e9, To: 6e9}}, Verdict: Exposed}}
 	if c := plan("OPENAI_API_KEY"); c.Safe.At != 0 {
 		t.Errorf("it ran again: %+v", c.Safe)
 	}

@@ -30,6 +30,7 @@ type question struct {
 	mirrors    []timeline.Mirror
 	listed     map[string][]string // keys of packages by channel, see served
 	several    bool                // sources give different windows: say whose one it is
+	whens      map[lie]string      // see when
 }
 
 type packageRule struct {

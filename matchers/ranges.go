@@ -6,29 +6,65 @@ import (
 	"pulltrail/timeline"
 )
 
+// lie is how a span lies to a window and to those that other sources give for
+// the same channel. Few differ, and many spans lie alike.
+type lie struct {
+	w   *Window
+	how string
+}
+
+func (q *question) lies(w *Window, s timeline.Span) lie {
+	var text [16]byte
+	how := append(text[:0], '0')
+	if s.From == timeline.Beginning && s.To == timeline.Forever {
+		how[0] = '1'
+	}
+	to := func(w *Window) byte {
+		switch {
+		case s.Within(w.From, w.To):
+			return 'i'
+		case s.Overlaps(w.From, w.To):
+			return 'm'
+		}
+		return 'o'
+	}
+	how = append(how, to(w))
+	if q.several {
+		list := q.given(w)
+		for i := range list {
+			how = append(how, to(&list[i]))
+		}
+	}
+	return lie{w, string(how)}
+}
+
+// given are the windows of the channel that a window is of.
+func (q *question) given(w *Window) []Window {
+	for _, list := range q.windows {
+		for i := range list {
+			if &list[i] == w {
+				return list
+			}
+		}
+	}
+	return nil
+}
+
 // whose says whose window w is, and how the time lies to the windows that other
 // sources give for the same channel.
 func (q *question) whose(w *Window, s timeline.Span) string {
 	text := " (" + q.cite(w.Cite) + ")"
-	for _, list := range q.windows {
-		mine := false
-		for i := range list {
-			mine = mine || &list[i] == w
-		}
-		if !mine {
-			continue
-		}
-		for i := range list {
-			other := &list[i]
-			switch {
-			case other == w:
-			case !s.Overlaps(other.From, other.To):
-				text += fmt.Sprintf("; outside %s (%s)", windowText(other), q.cite(other.Cite))
-			case s.Within(other.From, other.To):
-				text += fmt.Sprintf("; inside %s too (%s)", windowText(other), q.cite(other.Cite))
-			default:
-				text += fmt.Sprintf("; it may lie in %s too (%s)", windowText(other), q.cite(other.Cite))
-			}
+	list := q.given(w)
+	for i := range list {
+		other := &list[i]
+		switch {
+		case other == w:
+		case !s.Overlaps(other.From, other.To):
+			text += fmt.Sprintf("; outside %s (%s)", windowText(other), q.cite(other.Cite))
+		case s.Within(other.From, other.To):
+			text += fmt.Sprintf("; inside %s too (%s)", windowText(other), q.cite(other.Cite))
+		default:
+			text += fmt.Sprintf("; it may lie in %s too (%s)", windowText(other), q.cite(other.Cite))
 		}
 	}
 	return text

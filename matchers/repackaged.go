@@ -70,7 +70,7 @@ func upstream(kind, version string) string {
 }
 
 // judgeRepackaged judges a package that may hold a listed one.
-func (q *question) judgeRepackaged(f timeline.Fact, r *packageRule) judged {
+func (q *question) judgeRepackaged(f *timeline.Fact, r *packageRule) judged {
 	j := judged{Fact: f, channel: r.Channel, key: packageKey(f.Parts)}
 	w := q.during(r.Channel, f.Span)
 	switch v := upstream(f.Parts.Type, f.Parts.Version); {

@@ -288,21 +288,22 @@ func (m *matching) blame(h requestHit) {
 	f.Text = fmt.Sprintf("prompt %d tokens, cached %d, output %d", h.row.Prompt, h.row.Cached, h.row.Output)
 	if h.row.Tenant != "" {
 		f.Subject = timeline.Subject{Kind: timeline.Client, ID: "tenant/" + h.row.Tenant}
-		a := m.of(f.Subject)
+		a, gotten := m.of(f.Subject), f
 		a.judged = append(a.judged, judged{
-			Fact: f, verdict: h.verdict, rule: h.rule,
+			Fact: &gotten, verdict: h.verdict, rule: h.rule,
 			because: h.because + "; its reply may hold data of other tenants, of whom is not determinable",
 		})
 	}
 	for _, n := range h.by {
-		f.Subject = n.subject
+		given := f
+		given.Subject = n.subject
 		verdict := h.verdict
 		if len(h.by) > 1 {
 			verdict = Possible // one of them
 		}
 		a := m.of(n.subject)
 		a.judged = append(a.judged, judged{
-			Fact: f, verdict: verdict, rule: h.rule,
+			Fact: &given, verdict: verdict, rule: h.rule,
 			because: h.because + "; whose data went into the reply is not determinable",
 		})
 	}

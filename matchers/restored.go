@@ -17,7 +17,7 @@ const ruleFromCache = "restored-in-window"
 // is never more than unknown; after the window, what a job wrote into a cache is
 // followed from that job. Where nobody knows when the window ended it says
 // nothing.
-func (q *question) judgeRestored(f timeline.Fact) []judged {
+func (q *question) judgeRestored(f *timeline.Fact) []judged {
 	var out []judged
 	for _, c := range q.inc.Channels {
 		w := q.during(c.Name, f.Span)
@@ -31,7 +31,7 @@ func (q *question) judgeRestored(f timeline.Fact) []judged {
 	return out
 }
 
-func cacheKey(f timeline.Fact) string {
+func cacheKey(f *timeline.Fact) string {
 	return "“" + strings.TrimPrefix(f.Item.Ref, timeline.CacheEnd) + "”"
 }
 

@@ -198,7 +198,7 @@ func (p *plan) held(f timeline.Fact) error {
 	p.exposed(row, by)
 	for i := range row.Held {
 		if h := &row.Held[i]; h.Subject == f.Subject {
-			if origin(f, h.Line) < 0 {
+			if origin(&f, &h.Line) < 0 {
 				h.Line = f
 			}
 			return nil

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pulltrail/timeline"
@@ -183,15 +184,17 @@ func stored(f *Finding, channels string) timeline.VerdictRow {
 		Subject: f.Subject.String(), Verdict: string(f.Verdict), Rule: f.Rule, Because: f.Because, Artifact: f.Artifact,
 		Channels: channels,
 	}
-	var b strings.Builder
+	var room [400]byte
+	b := room[:0]
 	for i := range f.Evidence[:min(len(f.Evidence), maxOrigins)] {
 		e := &f.Evidence[i]
 		if i > 0 {
-			b.WriteByte('\n')
+			b = append(b, '\n')
 		}
-		fmt.Fprintf(&b, "%.12s %s:%d", e.SHA256, e.Path, e.Line)
+		b = append(append(b, e.SHA256[:min(12, len(e.SHA256))]...), ' ')
+		b = strconv.AppendInt(append(append(b, e.Path...), ':'), e.Line, 10)
 	}
-	row.Origins = b.String()
+	row.Origins = string(b)
 	return row
 }
 
@@ -213,19 +216,22 @@ const maxOrigins = 5
 // answer as the one before changes nothing. program is the version, command the
 // line that was run.
 func Store(db *timeline.DB, r *Result, program, command string) error {
-	rows := make([]timeline.VerdictRow, 0, len(r.Findings))
 	known := map[uintptr]string{} // subjects of which the same is known share their channels
-	for f := range r.bySubject() {
-		which := reflect.ValueOf(f.Channels).Pointer()
-		channels, ok := known[which]
-		if !ok {
-			channels = channelsText(f.Channels)
-			known[which] = channels
+	rows := func(yield func(timeline.VerdictRow) bool) {
+		for f := range r.bySubject() {
+			which := reflect.ValueOf(f.Channels).Pointer()
+			channels, ok := known[which]
+			if !ok {
+				channels = channelsText(f.Channels)
+				known[which] = channels
+			}
+			if !yield(stored(f, channels)) {
+				return
+			}
 		}
-		rows = append(rows, stored(f, channels))
 	}
 	a := answerOf(r)
-	a.Program = program
+	a.Program, a.Subjects = program, len(r.Findings)
 	_, err := db.StoreAnswer(&a, rows, command)
 	return err
 }

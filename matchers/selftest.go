@@ -52,7 +52,7 @@ func (q *question) alone(line string) (Verdict, error) {
 	}
 	var verdict Verdict
 	for _, it := range e.Items {
-		f := timeline.Fact{Action: e.Action, Subject: e.Subject, Item: it, Parts: timeline.Split(it.Artifact), Span: e.Span, Op: e.Op, Origin: e.Origin}
+		f := &timeline.Fact{Action: e.Action, Subject: e.Subject, Item: it, Parts: timeline.Split(it.Artifact), Span: e.Span, Op: e.Op, Origin: e.Origin}
 		if d := f.Parts.Digest; d != "" {
 			f.Item.Digests = append(f.Item.Digests, timeline.Digest{Value: d})
 		}

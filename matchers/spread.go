@@ -177,7 +177,7 @@ func (s *spreader) causeOf(a *arrival) cause {
 }
 
 // arrive records that a subject is exposed, or may be, by what another one is.
-func (s *spreader) arrive(c cause, to timeline.Subject, f timeline.Fact, v Verdict, rule, because string) {
+func (s *spreader) arrive(c cause, to timeline.Subject, f *timeline.Fact, v Verdict, rule, because string) {
 	s.add(c, &arrival{at: to, content: v, judged: judged{Fact: f, verdict: v, rule: rule, because: because}})
 }
 

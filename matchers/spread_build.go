@@ -14,7 +14,7 @@ type build struct{ source, op int64 }
 var builders = map[string]bool{"buildkit": true, "docker-build": true, "kaniko": true}
 
 // buildOf returns the build that a line belongs to.
-func (s *spreader) buildOf(f timeline.Fact) (build, bool) {
+func (s *spreader) buildOf(f *timeline.Fact) (build, bool) {
 	n := f.Op
 	for range 8 {
 		if n == 0 {
@@ -90,7 +90,7 @@ func (s *spreader) afterwards(c cause) Verdict {
 
 // together: what a build installed, or was built from, is in the image of that
 // build and in no other.
-func (s *spreader) together(c cause, f timeline.Fact, in build, made []timeline.Fact) Verdict {
+func (s *spreader) together(c cause, f *timeline.Fact, in build, made []*timeline.Fact) Verdict {
 	v := Possible
 	if c.content == Exposed && (c.Parts.Type != "image" || s.onlyBase(c, in)) {
 		v = Exposed
@@ -115,7 +115,7 @@ func (s *spreader) together(c cause, f timeline.Fact, in build, made []timeline.
 }
 
 // withoutDigest is the name and tag of an image.
-func withoutDigest(f timeline.Fact) string {
+func withoutDigest(f *timeline.Fact) string {
 	if f.Parts.Version == "" {
 		return f.Parts.Name
 	}
@@ -155,7 +155,11 @@ var frontend = map[string]bool{"docker.io/docker/dockerfile": true, "docker.io/d
 // opsOf lists a build with the operations inside it.
 func (s *spreader) opsOf(in build) []int64 {
 	out := []int64{in.op}
-	for n, o := range s.m.ops[in.source] {
+	ops, err := s.m.opsIn(in.source)
+	if err != nil {
+		s.err = err
+	}
+	for n, o := range ops {
 		if o.Parent == in.op {
 			out = append(out, n)
 		}
@@ -167,7 +171,7 @@ func (s *spreader) opsOf(in build) []int64 {
 // imagesOf lists the subjects that a built image is: those that are known under
 // its digests, else the digest that names it best, else its name, unless the
 // builder gave the same name with a digest.
-func (s *spreader) imagesOf(f timeline.Fact, made []timeline.Fact) []timeline.Subject {
+func (s *spreader) imagesOf(f *timeline.Fact, made []*timeline.Fact) []timeline.Subject {
 	var out []timeline.Subject
 	for _, d := range f.Item.Digests {
 		for _, same := range s.m.holds.same(d.Value) {
@@ -183,13 +187,13 @@ func (s *spreader) imagesOf(f timeline.Fact, made []timeline.Fact) []timeline.Su
 		return []timeline.Subject{{Kind: timeline.Image, ID: d}}
 	}
 	if other := s.sameImage(f, made); other != nil {
-		return s.imagesOf(*other, made)
+		return s.imagesOf(other, made)
 	}
 	return []timeline.Subject{{Kind: timeline.Image, ID: withoutDigest(f)}}
 }
 
 // named notes what its maker calls an image, and by which digests it goes.
-func (s *spreader) named(image timeline.Subject, f timeline.Fact) {
+func (s *spreader) named(image timeline.Subject, f *timeline.Fact) {
 	if f.Parts.Version != "" {
 		if s.images.calls[image] == nil {
 			s.images.calls[image] = map[string]int64{}
@@ -211,27 +215,27 @@ func (s *spreader) named(image timeline.Subject, f timeline.Fact) {
 // sameImage finds the line that gives the digest of an image that was built
 // without one: of the same build, or its push under the same name before that
 // name was given to another.
-func (s *spreader) sameImage(f timeline.Fact, made []timeline.Fact) *timeline.Fact {
+func (s *spreader) sameImage(f *timeline.Fact, made []*timeline.Fact) *timeline.Fact {
 	in, inside := s.buildOf(f)
 	var push *timeline.Fact
 	for i := range made {
-		other := &made[i]
-		if other.Source != f.Source || withoutDigest(*other) != withoutDigest(f) {
+		other := made[i]
+		if other.Source != f.Source || withoutDigest(other) != withoutDigest(f) {
 			continue
 		}
-		of, known := s.buildOf(*other)
+		of, known := s.buildOf(other)
 		switch {
-		case s.imageDigest(*other) != "" && inside && known && of == in:
+		case s.imageDigest(other) != "" && inside && known && of == in:
 			return other
 		case other.Line <= f.Line || push != nil && push.Line < other.Line:
-		case other.Action == timeline.Build || s.imageDigest(*other) != "":
+		case other.Action == timeline.Build || s.imageDigest(other) != "":
 			push = other
 		}
 	}
-	if push == nil || push.Action == timeline.Build || s.imageDigest(*push) == "" {
+	if push == nil || push.Action == timeline.Build || s.imageDigest(push) == "" {
 		return nil
 	}
-	if _, known := s.buildOf(*push); known {
+	if _, known := s.buildOf(push); known {
 		return nil
 	}
 	return push
@@ -239,7 +243,7 @@ func (s *spreader) sameImage(f timeline.Fact, made []timeline.Fact) *timeline.Fa
 
 // imageDigest is the digest of the image that a fact made. A registry's log
 // shows only blobs: one of them may be an image ID that others know as such.
-func (s *spreader) imageDigest(f timeline.Fact) string {
+func (s *spreader) imageDigest(f *timeline.Fact) string {
 	if d := builtDigest(f); d != "" {
 		return d
 	}
@@ -254,7 +258,7 @@ func (s *spreader) imageDigest(f timeline.Fact) string {
 }
 
 // builtDigest is the digest that names a built image best.
-func builtDigest(f timeline.Fact) string {
+func builtDigest(f *timeline.Fact) string {
 	best, rank := "", len(builtRoles)
 	for _, d := range f.Item.Digests {
 		if i := slices.Index(builtRoles, d.Role); i >= 0 && i < rank {

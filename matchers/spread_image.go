@@ -12,17 +12,17 @@ import (
 // images is what spread has read of images so far.
 type images struct {
 	names   map[string][]timeline.LinkRow         // by digest
-	made    map[timeline.Subject][]timeline.Fact  // by who built or pushed
-	holders map[string][]timeline.Fact            // by digest
-	named   map[string][]timeline.Fact            // by name without tag
+	made    map[timeline.Subject][]*timeline.Fact // by who built or pushed
+	holders map[string][]*timeline.Fact           // by digest
+	named   map[string][]*timeline.Fact           // by name without tag
 	extra   map[timeline.Subject][]string         // digests that a builder gives the image besides those that documents join
 	calls   map[timeline.Subject]map[string]int64 // names that makers gave an image, and from when
 }
 
 func newImages(links []timeline.LinkRow) images {
 	im := images{
-		names: map[string][]timeline.LinkRow{}, made: map[timeline.Subject][]timeline.Fact{}, holders: map[string][]timeline.Fact{},
-		named: map[string][]timeline.Fact{}, extra: map[timeline.Subject][]string{}, calls: map[timeline.Subject]map[string]int64{},
+		names: map[string][]timeline.LinkRow{}, made: map[timeline.Subject][]*timeline.Fact{}, holders: map[string][]*timeline.Fact{},
+		named: map[string][]*timeline.Fact{}, extra: map[timeline.Subject][]string{}, calls: map[timeline.Subject]map[string]int64{},
 	}
 	for _, l := range links {
 		if l.Relation == timeline.Names {
@@ -93,7 +93,7 @@ func (s *spreader) fetchHolders(digests []string) error {
 }
 
 // doer is the subject of a fact; a client of the inventory is its host.
-func (s *spreader) doer(f timeline.Fact) timeline.Subject {
+func (s *spreader) doer(f *timeline.Fact) timeline.Subject {
 	if f.Subject.Kind == timeline.Client {
 		if host, sure := s.m.clients.at(f.Subject.ID, f.Span); sure {
 			return timeline.Subject{Kind: timeline.Host, ID: host[0]}
@@ -198,12 +198,12 @@ func (s *spreader) maker(digests []string) timeline.Subject {
 	var first *timeline.Fact
 	for _, d := range digests {
 		for i := range s.images.holders[d] {
-			f := &s.images.holders[d][i]
+			f := s.images.holders[d][i]
 			if !makes(f.Action) || f.Subject.Kind == timeline.Image {
 				continue
 			}
 			if first == nil || cmp.Or(cmpBool(f.Action == timeline.Build, first.Action == timeline.Build),
-				cmp.Compare(f.Span.From, first.Span.From), origin(*f, *first)) < 0 {
+				cmp.Compare(f.Span.From, first.Span.From), origin(f, first)) < 0 {
 				first = f
 			}
 		}
@@ -211,7 +211,7 @@ func (s *spreader) maker(digests []string) timeline.Subject {
 	if first == nil {
 		return timeline.Subject{}
 	}
-	return s.doer(*first)
+	return s.doer(first)
 }
 
 // cmpBool puts what is true first.
@@ -226,7 +226,7 @@ func cmpBool(a, b bool) int {
 }
 
 // madeBy reports whether a fact is what its maker says of an image.
-func (s *spreader) madeBy(image timeline.Subject, f timeline.Fact) bool {
+func (s *spreader) madeBy(image timeline.Subject, f *timeline.Fact) bool {
 	if !makes(f.Action) {
 		return false
 	}
@@ -298,7 +298,7 @@ func (s *spreader) toDerived(c cause) {
 	}
 }
 
-func (s *spreader) derive(c cause, id string, f timeline.Fact, v Verdict, because string) {
+func (s *spreader) derive(c cause, id string, f *timeline.Fact, v Verdict, because string) {
 	if known, _, _ := s.m.holds.of([]timeline.Digest{{Value: id}}); known == Clear {
 		return // its content is known, and decides
 	}

@@ -78,7 +78,7 @@ func (s *spreader) toNamed(c cause) {
 // settled reports whether another line says which image came by that name, and
 // it is another one: an answer of the same command, or what the runtime of the
 // same host finished right after the registry had served it.
-func (s *spreader) settled(f timeline.Fact, all []timeline.Fact, mine map[string]bool) bool {
+func (s *spreader) settled(f *timeline.Fact, all []*timeline.Fact, mine map[string]bool) bool {
 	for _, g := range all {
 		if g.Parts.Version != f.Parts.Version || !s.otherImage(g, mine) || !came(g.Action) {
 			continue
@@ -118,7 +118,7 @@ func consumes(a timeline.Action) bool {
 // otherImage reports whether a fact shows which image came: this one, which was
 // judged by its digest, or another. That an image ID is no manifest says
 // nothing, unless documents join the two; nor does a layer.
-func (s *spreader) otherImage(f timeline.Fact, mine map[string]bool) bool {
+func (s *spreader) otherImage(f *timeline.Fact, mine map[string]bool) bool {
 	id := false
 	for _, d := range f.Item.Digests {
 		switch {

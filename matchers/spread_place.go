@@ -70,9 +70,9 @@ func cacheOf(who timeline.Subject, end string) (timeline.Subject, bool) {
 
 // linkFact is a link as a fact: where it stands, and what is said to have come
 // by it. The line proves no action.
-func (s *spreader) linkFact(c cause, who timeline.Subject, l timeline.LinkRow) timeline.Fact {
+func (s *spreader) linkFact(c cause, who timeline.Subject, l timeline.LinkRow) *timeline.Fact {
 	s.linked--
-	return timeline.Fact{
+	return &timeline.Fact{
 		Event: s.linked, Subject: who, Item: timeline.Item{Artifact: c.Item.Artifact}, Parts: c.Parts,
 		Span: l.Span, Source: l.Source, SHA256: l.SHA256, Origin: l.Origin,
 	}

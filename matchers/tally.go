@@ -23,6 +23,10 @@ const maxMissing = 20
 // not counted: a log says nothing of the logs that are not there.
 func (c *covers) tallies() []Tally {
 	expected := tallying{}
+	for _, what := range []string{"jobs", "attempts", "runs"} { // nearly all that is expected is of a job
+		list := make([]tallied, 0, len(c.m.r.expected))
+		expected[what] = &list
+	}
 	for _, row := range c.m.r.inventory {
 		s := timeline.Subject{Kind: timeline.Host, ID: row.Host}
 		expected.add("hosts", row.Host, c.held(s) || row.Address != "" && c.m.people.named(timeline.Subject{Kind: timeline.Client, ID: row.Address}))
@@ -56,7 +60,7 @@ func (c *covers) tallies() []Tally {
 }
 
 // tallying is what is expected by what it is; the same may stand there often.
-type tallying map[string][]tallied
+type tallying map[string]*[]tallied
 
 type tallied struct {
 	name string
@@ -65,16 +69,23 @@ type tallied struct {
 
 func (t tallying) add(what, name string, held bool) {
 	list := t[what]
-	if n := len(list) - 1; n >= 0 && list[n].name == name {
-		list[n].held = list[n].held || held
+	if list == nil {
+		list = new([]tallied)
+		t[what] = list
+	}
+	if n := len(*list) - 1; n >= 0 && (*list)[n].name == name {
+		(*list)[n].held = (*list)[n].held || held
 		return
 	}
-	t[what] = append(list, tallied{name, held})
+	*list = append(*list, tallied{name, held})
 }
 
 // sum counts what of a kind is expected, each name once, and what is held.
 func (t tallying) sum(what string) Tally {
-	list := t[what]
+	var list []tallied
+	if of := t[what]; of != nil {
+		list = *of
+	}
 	byName := func(a, b tallied) int { return strings.Compare(a.name, b.name) }
 	if !slices.IsSortedFunc(list, byName) {
 		slices.SortFunc(list, byName)

@@ -58,7 +58,7 @@ func TraceUses(db *timeline.DB) ([]TraceUse, error) {
 		add(s.Subject, TraceSetting, p, e.Host, s.Span)
 	}
 	kinds := []string{"pypi", "npm", "secret", "domain", "url"}
-	err = db.FactsAbout(kinds, func(p timeline.Parts) bool { return traceProduct(p) != nil }, func(f timeline.Fact) error {
+	err = db.FactsAbout(kinds, func(p timeline.Parts) bool { return traceProduct(p) != nil }, func(f *timeline.Fact) error {
 		p := traceProduct(f.Parts)
 		switch {
 		case f.Parts.Type == "secret":

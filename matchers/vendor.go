@@ -48,7 +48,7 @@ func (q *question) aboutTraces(p timeline.Parts) bool {
 }
 
 // judgeTraces judges an SDK that is there, or the name of a key that is held.
-func (q *question) judgeTraces(f timeline.Fact) []judged {
+func (q *question) judgeTraces(f *timeline.Fact) []judged {
 	if !q.aboutTraces(f.Parts) || f.Action == timeline.Contact || asks(f.Action) {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (q *question) judgeTraces(f timeline.Fact) []judged {
 }
 
 // judgeProduct judges what is of a product: possible where the vendor sells it.
-func (q *question) judgeProduct(f timeline.Fact, p *product, what string) []judged {
+func (q *question) judgeProduct(f *timeline.Fact, p *product, what string) []judged {
 	has := "holds " + short(f.Item.Artifact) + ", " + what
 	if f.Parts.Type == "setting" {
 		has = "is set up to send traces: " + f.Parts.Version
@@ -179,7 +179,7 @@ const ruleBehind = "vendor-behind-collector"
 
 // judgeExporter judges a setting: the host in it, else the product that reads
 // it. A host of one's own may hand on what it gets.
-func (q *question) judgeExporter(f timeline.Fact, e timeline.TraceExport) []judged {
+func (q *question) judgeExporter(f *timeline.Fact, e timeline.TraceExport) []judged {
 	if e.Host != "" {
 		for i := range q.inc.Vendors {
 			v := &q.inc.Vendors[i]

@@ -106,7 +106,7 @@ func result(t *testing.T) (*matchers.Result, []matchers.Credential) {
 		return f
 	}
 	line := func(part string, v matchers.Verdict, f timeline.Fact) matchers.Evidence {
-		return matchers.Evidence{Fact: f, Part: part, Verdict: v}
+		return matchers.Evidence{Fact: &f, Part: part, Verdict: v}
 	}
 	job, image2, pod := "job:github:acme/web/runs/7/attempts/1/jobs/build", "image:sha256:"+strings.Repeat("dd", 32), "container:k8s/shop/web-1/app"
 	res := &matchers.Result{

@@ -266,10 +266,11 @@ func newRotationRow(inc *matchers.Incident, c *matchers.Credential) RotationRow 
 	} else {
 		row.Why = "the incident lists no class that it belongs to; it was within reach all the same"
 	}
-	for _, h := range c.Held {
+	for i := range c.Held {
+		h := &c.Held[i]
 		row.Held = append(row.Held, Held{
 			Subject{string(h.Subject.Kind), h.Subject.ID, h.On},
-			newEvidence(matchers.Evidence{Fact: h.Line, Part: "holds it"}),
+			newEvidence(matchers.Evidence{Fact: &h.Line, Part: "holds it"}),
 		})
 	}
 	for _, e := range c.By {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Endpoints yields the distinct endpoints (domain:, ip:, url:) that each of the
-// subjects contacted, whenever that was, in order.
-func (db *DB) Endpoints(subjects []Subject, yield func(who Subject, endpoint string)) error {
+// Endpoints yields of each of the subjects the first endpoint (domain:, ip:,
+// url:), by name, that it contacted and that is wanted, whenever that was.
+func (db *DB) Endpoints(subjects []Subject, want func(endpoint string) bool, yield func(who Subject, endpoint string)) error {
 	if len(subjects) == 0 {
 		return nil
 	}
@@ -19,17 +19,26 @@ func (db *DB) Endpoints(subjects []Subject, yield func(who Subject, endpoint str
 	if err != nil {
 		return fmt.Errorf("read contacts: %w", err)
 	}
+	first := make(map[int64]string, len(named)) // of what is wanted
+	for bundle, list := range named {
+		for _, endpoint := range list {
+			if old, ok := first[bundle]; (!ok || endpoint < old) && want(endpoint) {
+				first[bundle] = endpoint
+			}
+		}
+	}
 	for part := range slices.Chunk(subjects, chunk/2) {
 		part = slices.Clone(part)
 		slices.SortFunc(part, Subject.Compare)
 		for _, who := range slices.Compact(part) {
-			var list []string
+			least, some := "", false
 			for _, bundle := range contacts[who] {
-				list = append(list, named[bundle]...)
+				if endpoint, ok := first[bundle]; ok && (!some || endpoint < least) {
+					least, some = endpoint, true
+				}
 			}
-			slices.Sort(list)
-			for _, endpoint := range slices.Compact(list) {
-				yield(who, endpoint)
+			if some {
+				yield(who, least)
 			}
 		}
 	}

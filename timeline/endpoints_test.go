@@ -3,6 +3,7 @@ package timeline
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -30,16 +31,20 @@ func TestEndpoints(t *testing.T) {
 	if _, err := w.Finish(SourceInfo{SHA256: sha("x"), Path: "x", State: Read}); err != nil {
 		t.Fatal(err)
 	}
-	got := map[Subject][]string{}
-	if err := db.Endpoints(asked, func(who Subject, endpoint string) { got[who] = append(got[who], endpoint) }); err != nil {
-		t.Fatal(err)
-	}
-	for _, who := range asked {
-		if want := []string{"domain:a.example", "ip:203.0.113.7"}; !slices.Equal(got[who], want) {
-			t.Fatalf("%s contacted %q, want %q", who, got[who], want)
+	for _, c := range []struct{ kind, first string }{{"", "domain:a.example"}, {"ip:", "ip:203.0.113.7"}, {"url:", ""}} {
+		got := map[Subject][]string{}
+		wanted := func(endpoint string) bool { return strings.HasPrefix(endpoint, c.kind) }
+		if err := db.Endpoints(asked, wanted, func(who Subject, endpoint string) { got[who] = append(got[who], endpoint) }); err != nil {
+			t.Fatal(err)
+		}
+		for _, who := range asked {
+			if want := strings.Fields(c.first); !slices.Equal(got[who], want) {
+				t.Fatalf("%s contacted %q, want %q", who, got[who], want)
+			}
 		}
 	}
-	if err := db.Endpoints(nil, func(Subject, string) { t.Error("somebody was asked for") }); err != nil {
+	anything := func(string) bool { return true }
+	if err := db.Endpoints(nil, anything, func(Subject, string) { t.Error("somebody was asked for") }); err != nil {
 		t.Error(err)
 	}
 }

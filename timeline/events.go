@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -60,8 +59,8 @@ const eventsPart = 400
 const eventsAtOnce = 64 * eventsPart
 
 // factsOfEvents yields the facts of events in the order of their numbers; of
-// sets whose items are not given, all of them.
-func (db *DB) factsOfEvents(f *found, yield func(Fact) error) error {
+// sets whose items are not given, all of them. Who is given a fact may keep it.
+func (db *DB) factsOfEvents(f *found, yield func(*Fact) error) error {
 	slices.Sort(f.ids)
 	f.ids = slices.Compact(f.ids)
 	if len(f.ids) > 1 {
@@ -74,15 +73,15 @@ func (db *DB) factsOfEvents(f *found, yield func(Fact) error) error {
 			return fmt.Errorf("read timeline: %w", err)
 		}
 		for i := range read {
-			err := db.yieldFacts(&read[i], yield)
-			read[i] = pending{}
-			var stopped stop
-			if errors.As(err, &stopped) {
-				return stopped.error
-			}
-			if err != nil {
+			if err := db.lookUp(&read[i]); err != nil {
 				return fmt.Errorf("read timeline: %w", err)
 			}
+			for k := range read[i].facts {
+				if err := yield(&read[i].facts[k]); err != nil {
+					return err
+				}
+			}
+			read[i] = pending{}
 		}
 	}
 	return nil
@@ -169,7 +168,7 @@ func (p *pending) spread(bundles []int64, items map[int64][]int64) {
 
 // bySubject finds the events of subjects under a condition that has an index by
 // subject.
-func (db *DB) bySubject(subjects []Subject, where string, yield func(Fact) error) error {
+func (db *DB) bySubject(subjects []Subject, where string, yield func(*Fact) error) error {
 	if len(subjects) == 0 {
 		return nil
 	}

@@ -32,16 +32,16 @@ func TestManyFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := 0
-	about := func(yield func(Fact) error) error {
+	about := func(yield func(*Fact) error) error {
 		return db.FactsAbout([]string{"pypi"}, func(p Parts) bool { return p.Name == "x" }, yield)
 	}
 	for range 2 { // the second time what the numbers stand for is known
 		seen = 0
-		err := about(func(f Fact) error {
+		err := about(func(f *Fact) error {
 			want := event(seen)
 			got := Event{f.Action, f.Subject, []Item{f.Item}, f.Span, f.Op, f.Origin}
 			if fmt.Sprint(got) != fmt.Sprint(want) || f.SHA256 != "sum" || f.Parts != Split(want.Items[0].Artifact) {
-				t.Fatalf("fact %d is %+v, want %+v", seen, f, want)
+				t.Fatalf("fact %d is %+v, want %+v", seen, *f, want)
 			}
 			seen++
 			return nil
@@ -51,7 +51,7 @@ func TestManyFacts(t *testing.T) {
 		}
 	}
 	enough := errors.New("enough")
-	if err := about(func(Fact) error { return enough }); err != enough { //nolint:errorlint // it is the same one
+	if err := about(func(*Fact) error { return enough }); err != enough { //nolint:errorlint // it is the same one
 		t.Errorf("%v, want %v", err, enough)
 	}
 }

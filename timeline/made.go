@@ -5,13 +5,13 @@ package timeline
 const makes = "e.action BETWEEN 9 AND 11"
 
 // FactsMade yields what the subjects built, pushed and tagged.
-func (db *DB) FactsMade(by []Subject, yield func(Fact) error) error {
+func (db *DB) FactsMade(by []Subject, yield func(*Fact) error) error {
 	return db.bySubject(by, makes, yield)
 }
 
 // FactsNamed yields every fact on an image of one of the names (host/path), of
 // whatever tag or digest.
-func (db *DB) FactsNamed(names []string, yield func(Fact) error) error {
+func (db *DB) FactsNamed(names []string, yield func(*Fact) error) error {
 	args := make([]any, len(names))
 	for i, n := range names {
 		args[i] = n

@@ -11,7 +11,7 @@ const opaque = "e.action = 15"
 
 // OpaqueDuring yields the facts of opaque commands that overlap one of the
 // spans.
-func (db *DB) OpaqueDuring(spans []Span, yield func(Fact) error) error {
+func (db *DB) OpaqueDuring(spans []Span, yield func(*Fact) error) error {
 	var args []any
 	var where []string
 	for _, s := range spans {
@@ -30,6 +30,6 @@ func (db *DB) OpaqueDuring(spans []Span, yield func(Fact) error) error {
 }
 
 // OpaqueOf yields the facts of opaque commands of the subjects.
-func (db *DB) OpaqueOf(subjects []Subject, yield func(Fact) error) error {
+func (db *DB) OpaqueOf(subjects []Subject, yield func(*Fact) error) error {
 	return db.bySubject(subjects, opaque, yield)
 }

@@ -43,7 +43,7 @@ func setSpan(s *Span, t0, t1 sql.NullInt64, clock string) {
 // FactsAbout yields every fact on an artifact of one of the types whose type
 // and name want accepts. It sees each name once, whatever its versions and
 // however many events name it.
-func (db *DB) FactsAbout(types []string, want func(Parts) bool, yield func(Fact) error) error {
+func (db *DB) FactsAbout(types []string, want func(Parts) bool, yield func(*Fact) error) error {
 	for _, t := range types {
 		var names []any
 		err := db.each(func(row rawRow) {
@@ -64,7 +64,7 @@ func (db *DB) FactsAbout(types []string, want func(Parts) bool, yield func(Fact)
 
 // FactsWith yields every fact that carries one of the digests, whatever it
 // calls them.
-func (db *DB) FactsWith(digests []string, yield func(Fact) error) error {
+func (db *DB) FactsWith(digests []string, yield func(*Fact) error) error {
 	args := make([]any, len(digests))
 	for i, d := range digests {
 		args[i] = d
@@ -75,7 +75,7 @@ func (db *DB) FactsWith(digests []string, yield func(Fact) error) error {
 // chunk is how many values one statement takes.
 const chunk = 500
 
-func (db *DB) factsIn(items string, args []any, yield func(Fact) error) error {
+func (db *DB) factsIn(items string, args []any, yield func(*Fact) error) error {
 	for len(args) > 0 {
 		part := args[:min(chunk, len(args))]
 		args = args[len(part):]
@@ -150,14 +150,14 @@ func (db *DB) Timeline(f Filter, yield func(Fact) error) error {
 }
 
 // FactsOfOps yields the facts of some operations of one source.
-func (db *DB) FactsOfOps(source int64, ops []int64, yield func(Fact) error) error {
+func (db *DB) FactsOfOps(source int64, ops []int64, yield func(*Fact) error) error {
 	if len(ops) == 0 {
 		return nil
 	}
-	args := []any{source}
-	for _, o := range ops {
-		args = append(args, o)
+	var f found
+	if err := db.each(func(row rawRow) { f.ids = append(f.ids, row.int(0)) },
+		"SELECT id FROM event WHERE source=? AND op"+inList, source, idList(ops)); err != nil {
+		return fmt.Errorf("read timeline: %w", err)
 	}
-	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
-		"WHERE e.source=? AND e.op IN (?"+strings.Repeat(",?", len(ops)-1)+") ORDER BY e.id, b.item", args...)
+	return db.factsOfEvents(&f, yield)
 }

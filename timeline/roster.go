@@ -50,6 +50,39 @@ func (r *roster) of(id int64) Subject {
 	return r.subjects[id]
 }
 
+// arrange puts rows that are of subjects, by number, in the order of the
+// subjects, those of one in the order they have; what is of nobody comes last.
+func (r *roster) arrange(rows []ExpectedRow, numbers []int64) {
+	next := make([]int32, max(1, len(r.subjects))) // of each subject, the place of its next row
+	for _, id := range numbers {
+		next[id]++
+	}
+	place := int32(0)
+	for _, id := range r.order {
+		n := next[id]
+		next[id] = place
+		place += n
+	}
+	next[0] = place
+	from := make([]int, len(rows)) // what comes to each place
+	for i, id := range numbers {
+		from[next[id]] = i
+		next[id]++
+	}
+	for i := range rows {
+		if from[i] == i {
+			continue
+		}
+		first, at := rows[i], i // of a circle in which each goes to the place of the next
+		for from[at] != i {
+			next := from[at]
+			rows[at] = rows[next]
+			from[at], at = at, next
+		}
+		rows[at], from[at] = first, at
+	}
+}
+
 // number is the number of a subject.
 func (r *roster) number(s Subject) (int64, bool) {
 	i, ok := sort.Find(len(r.order), func(i int) int { return s.Compare(r.subjects[r.order[i]]) })

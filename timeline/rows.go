@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // SourceRow is a source as it was read.
@@ -50,6 +52,40 @@ func (db *DB) Ops(source int64) (map[int64]Op, error) {
 		n := row.int(0)
 		out[n] = Op{Number: n, Parent: row.int(1), Tool: same.of(row.text(2)), Command: same.of(row.text(3)), State: OpState(same.of(row.text(4)))}
 	}, "SELECT number,parent,tool,command,state FROM op WHERE source=?", source)
+	if err != nil {
+		return nil, fmt.Errorf("read operations: %w", err)
+	}
+	return out, nil
+}
+
+// OpKey names an operation in the case.
+type OpKey struct{ Source, Number int64 }
+
+// SomeOps returns those of some operations that are stored.
+func (db *DB) SomeOps(keys []OpKey) (map[OpKey]Op, error) {
+	out := make(map[OpKey]Op, len(keys))
+	const half = 32 // bits: two numbers go into one
+	joint := make([]int64, 0, len(keys))
+	for _, k := range keys {
+		if k.Source>>half == 0 && k.Number>>half == 0 { // else there are too many: it is found among those of its source
+			joint = append(joint, k.Source<<half|k.Number)
+		}
+	}
+	slices.Sort(joint)
+	joint = slices.Compact(joint)
+	parts := slices.Collect(slices.Chunk(joint, eventsPart))
+	var mu sync.Mutex
+	err := atOnce(len(parts), func(i int) error {
+		same := interned{}
+		return db.each(func(row rawRow) {
+			k := OpKey{row.int(0), row.int(1)}
+			op := Op{Number: k.Number, Parent: row.int(2), Tool: same.of(row.text(3)), Command: same.of(row.text(4)), State: OpState(same.of(row.text(5)))}
+			mu.Lock()
+			out[k] = op
+			mu.Unlock()
+		}, `SELECT o.source,o.number,o.parent,o.tool,o.command,o.state FROM json_each(?) j
+			CROSS JOIN op o ON o.source=j.value>>32 AND o.number=j.value&0xffffffff`, idList(parts[i]))
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read operations: %w", err)
 	}

@@ -14,7 +14,7 @@ type Tables struct {
 	Subjects []Subject     // by kind and id, as DB.Subjects
 	Links    []LinkRow     // of the relations that were asked for
 	Coverage []CoverageRow // in the order of the subjects, then in that they were read
-	Expected []ExpectedRow
+	Expected []ExpectedRow // in the order of the subjects
 	Sources  []SourceRow
 }
 
@@ -31,7 +31,12 @@ func (db *DB) Tables(relations ...Relation) (*Tables, error) {
 	alive := make([]bool, len(r.subjects))
 	err := together(
 		func() (err error) { t.Coverage, err = db.coverages(r); return err },
-		func() (err error) { t.Expected, err = db.expectations(r); return err },
+		func() error {
+			rows, who, err := db.expectations(r)
+			r.arrange(rows, who)
+			t.Expected = rows
+			return err
+		},
 		func() (err error) { t.Links, err = db.Links(relations...); return err },
 		func() error { return db.named(r, alive, "named", "claimed") },
 	)
@@ -205,24 +210,33 @@ func (db *DB) Coverages() ([]CoverageRow, error) {
 }
 
 func (db *DB) coverages(r *roster) ([]CoverageRow, error) {
-	// What a row says of whom, and which rows say it: texts are few.
-	type statement struct {
-		source, subject int64
-		from, to        int64
-		topic           Topic
-		why             string
-		whole           bool
+	// What a row says of whom. Texts are few, and stand here once.
+	type text struct {
+		topic Topic
+		why   string
+		whole bool
 	}
+	type statement struct {
+		source, subject, from, to int64
+		text                      int
+	}
+	var texts []text
+	known := map[text]int{}
 	read := make([]statement, 0, db.atMost("coverage"))
 	count := make([]int32, len(r.subjects))
-	same := interned{}
 	err := db.each(func(row rawRow) {
 		who := row.int(1)
 		if !r.counts(row.int(0)) || r.of(who).IsZero() {
 			return
 		}
 		span := row.span(3, "")
-		read = append(read, statement{row.int(0), who, span.From, span.To, Topic(same.of(row.text(2))), same.of(row.text(6)), row.int(5) != 0})
+		says := text{Topic(row.text(2)), row.text(6), row.int(5) != 0}
+		n, ok := known[says]
+		if !ok {
+			n = len(texts)
+			texts, known[says] = append(texts, says), n
+		}
+		read = append(read, statement{row.int(0), who, span.From, span.To, n})
 		count[who]++
 	}, "SELECT source,subject,topic,t0,t1,whole,why FROM coverage ORDER BY rowid")
 	if err != nil {
@@ -238,7 +252,7 @@ func (db *DB) coverages(r *roster) ([]CoverageRow, error) {
 	for i := range read {
 		s := &read[i]
 		out[count[s.subject]] = CoverageRow{Source: s.source, Coverage: Coverage{
-			Subject: r.subjects[s.subject], Topic: s.topic, Span: Span{From: s.from, To: s.to}, Whole: s.whole, Why: s.why,
+			Subject: r.subjects[s.subject], Topic: texts[s.text].topic, Span: Span{From: s.from, To: s.to}, Whole: texts[s.text].whole, Why: texts[s.text].why,
 		}}
 		count[s.subject]++
 	}
@@ -259,17 +273,22 @@ func (db *DB) Expectations() ([]ExpectedRow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read expected evidence: %w", err)
 	}
-	return db.expectations(r)
+	rows, _, err := db.expectations(r)
+	return rows, err
 }
 
-func (db *DB) expectations(r *roster) ([]ExpectedRow, error) {
-	out := make([]ExpectedRow, 0, db.atMost("expected"))
+// expectations returns them with the numbers of their subjects, 0 where there is
+// none.
+func (db *DB) expectations(r *roster) (out []ExpectedRow, numbers []int64, err error) {
+	out = make([]ExpectedRow, 0, db.atMost("expected"))
+	numbers = make([]int64, 0, cap(out))
 	same := interned{}
-	err := db.each(func(row rawRow) {
+	err = db.each(func(row rawRow) {
 		who := r.of(row.int(2))
 		if who.IsZero() {
 			return
 		}
+		numbers = append(numbers, row.int(2))
 		out = append(out, ExpectedRow{Source: row.int(0), SHA256: same.of(row.text(1)), Expected: Expected{
 			Subject: who, Channel: same.of(row.text(3)), Span: row.span(4, ""), Reason: same.of(row.text(6)), Detail: row.text(7),
 			Origin: Origin{Path: same.of(row.text(8)), Line: row.int(9)},
@@ -279,13 +298,14 @@ func (db *DB) expectations(r *roster) ([]ExpectedRow, error) {
 	if err == nil {
 		err = db.each(func(row rawRow) {
 			kind, id, _ := strings.Cut(row.text(0), ":")
+			numbers = append(numbers, 0)
 			out = append(out, ExpectedRow{Expected: Expected{
 				Subject: Subject{Kind(kind), id}, Span: row.span(1, ""), Reason: row.text(3), Detail: row.text(4), Origin: Origin{Path: row.text(5)},
 			}})
 		}, "SELECT claim,t0,t1,outcome,detail,url FROM inquiry WHERE gap=1 AND claim<>''")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read expected evidence: %w", err)
+		return nil, nil, fmt.Errorf("read expected evidence: %w", err)
 	}
-	return out, nil
+	return out, numbers, nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -43,13 +44,9 @@ type AnswerRow struct {
 
 // StoreAnswer appends an answer with its verdicts. The same answer as the one
 // before changes nothing, and stored is false. a.ID and a.At are filled in.
-// verdicts may come in any order, and are sorted.
-func (db *DB) StoreAnswer(a *AnswerRow, verdicts []VerdictRow, command string) (stored bool, err error) {
-	bySubject := func(x, y VerdictRow) int { return strings.Compare(x.Subject, y.Subject) }
-	if !slices.IsSortedFunc(verdicts, bySubject) {
-		slices.SortFunc(verdicts, bySubject)
-	}
-	a.Subjects = len(verdicts)
+// The verdicts of a.Subjects subjects come by subject, and are asked for twice
+// when the answer is another one.
+func (db *DB) StoreAnswer(a *AnswerRow, verdicts iter.Seq[VerdictRow], command string) (stored bool, err error) {
 	sum := sumOf(a, verdicts)
 	id, last, err := db.lastAnswer(a.Incident)
 	if err != nil || last == sum {
@@ -75,7 +72,7 @@ func (db *DB) StoreAnswer(a *AnswerRow, verdicts []VerdictRow, command string) (
 	return true, nil
 }
 
-func (w *writer) answer(a *AnswerRow, sum string, verdicts []VerdictRow, before map[string]VerdictRow, command string) error {
+func (w *writer) answer(a *AnswerRow, sum string, verdicts iter.Seq[VerdictRow], before map[string]VerdictRow, command string) error {
 	a.At = time.Now().UnixNano()
 	if _, err := w.exec("INSERT OR IGNORE INTO revision(sha256,incident,says) VALUES(?,?,?)", a.Revision, a.Incident, a.Says); err != nil {
 		return err
@@ -86,7 +83,7 @@ func (w *writer) answer(a *AnswerRow, sum string, verdicts []VerdictRow, before 
 	if err != nil {
 		return err
 	}
-	for _, v := range verdicts {
+	for v := range verdicts {
 		old, known := before[v.Subject]
 		delete(before, v.Subject)
 		if known && old == v {
@@ -108,12 +105,11 @@ func (w *writer) answer(a *AnswerRow, sum string, verdicts []VerdictRow, before 
 }
 
 // sumOf is the hash of all that an answer says.
-func sumOf(a *AnswerRow, verdicts []VerdictRow) string {
+func sumOf(a *AnswerRow, verdicts iter.Seq[VerdictRow]) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00%t\x00%d\x00%d\n", a.Incident, a.Revision, a.Complete, a.Sources, a.Subjects)
 	var row []byte
-	for i := range verdicts {
-		v := &verdicts[i]
+	for v := range verdicts {
 		row = row[:0]
 		for _, text := range [...]string{v.Subject, v.Verdict, v.Rule, v.Because, v.Artifact, v.Channels, v.Origins} {
 			row = append(append(row, text...), 0)

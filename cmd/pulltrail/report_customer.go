@@ -70,10 +70,10 @@ func (a *app) fillCase(db *timeline.DB, c *reports.Case) error {
 	if c.Decisions, err = db.Decisions(); err != nil {
 		return err
 	}
-	err = db.FactsAbout([]string{"pypi", "image"}, func(p timeline.Parts) bool { return p.Name == "litellm" || strings.HasSuffix(p.Name, "/litellm") }, func(f timeline.Fact) error {
+	err = db.FactsAbout([]string{"pypi", "image"}, func(p timeline.Parts) bool { return p.Name == "litellm" || strings.HasSuffix(p.Name, "/litellm") }, func(f *timeline.Fact) error {
 		switch f.Action {
 		case timeline.Present, timeline.Install, timeline.Run:
-			c.Gateway = append(c.Gateway, f)
+			c.Gateway = append(c.Gateway, *f)
 		}
 		return nil
 	})
