@@ -31,27 +31,35 @@ var CTR = evidence.Format{
 	New:    func() evidence.Peeler { return &ctr{pulls: map[*evidence.Stream]*ctrPull{}} },
 }
 
-// looksFetched knows rows of a block by their ends, and the lines around it by
-// their beginnings.
+// looksFetched knows rows of a block by their first word, which ends with a
+// colon, and the lines around it by their beginnings.
 func looksFetched(text []byte) bool {
-	switch {
-	case len(text) < 4:
+	if len(text) < 4 {
 		return false
-	case text[0] == 'P':
+	}
+	switch text[0] {
+	case 'P':
 		return bytes.HasPrefix(text, []byte("Pulling from OCI Registry ("))
-	case text[0] == 0xe2:
-		return bytes.Contains(text[:min(len(text), 40)], []byte("─manifest (")) || bytes.Contains(text[:min(len(text), 40)], []byte("─layer (")) ||
-			bytes.Contains(text[:min(len(text), 40)], []byte("─config ("))
-	case bytes.HasPrefix(text, []byte("elapsed: ")), bytes.HasPrefix(text, []byte("unpacking ")), bytes.HasPrefix(text, []byte("done")):
-		return true
+	case 0xe2:
+		head := text[:min(len(text), 40)]
+		return bytes.Contains(head, []byte("─manifest (")) || bytes.Contains(head, []byte("─layer (")) || bytes.Contains(head, []byte("─config ("))
+	case 'u':
+		if bytes.HasPrefix(text, []byte("unpacking ")) {
+			return true
+		}
+	case 'd':
+		if bytes.HasPrefix(text, []byte("done")) {
+			return true
+		}
+	case 'a':
+		if bytes.HasPrefix(text, []byte("application/vnd.")) {
+			return true
+		}
 	}
-	switch text[len(text)-1] {
-	case '|', 'd', ' ', '\t', 's', 'B', '3', '2', '1', '0', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'e', 'f':
-	default:
-		return false
+	if n := bytes.IndexByte(text, ' '); n > 0 && text[n-1] == ':' {
+		return bytes.Contains(text[:n], []byte("sha256:")) || bytes.HasPrefix(bytes.TrimLeft(text[n:], " "), []byte("resolved")) || bytes.HasPrefix(text, []byte("elapsed: "))
 	}
-	return bytes.Contains(text, []byte("-sha256:")) || bytes.Contains(text, []byte(" resolved")) || bytes.Contains(text, []byte("\tsaved")) ||
-		bytes.Contains(text, []byte("  saved")) || bytes.HasPrefix(text, []byte("application/vnd."))
+	return bytes.Contains(text[max(0, len(text)-10):], []byte("saved"))
 }
 
 // ctr is the reading of one source.

@@ -30,14 +30,16 @@ var Dashboard = evidence.Format{
 
 // looksDashboard is quick: what stands behind the time tells.
 func looksDashboard(text []byte) bool {
-	head := text[:min(len(text), 32)]
-	if len(head) < 9 {
+	switch {
+	case len(text) < 16:
 		return false
+	case text[0] > '9':
+		head := text[:min(len(text), 32)]
+		return text[3] == ' ' && (text[5] == ' ' || text[6] == ' ') && (bytes.Contains(head, []byte("M  ")) || bytes.Contains(head, []byte(" [")))
+	case text[1] == ':', text[2] == ':':
+		return bytes.Contains(text[7:12], []byte("M: "))
 	}
-	if head[0] <= '9' {
-		return bytes.Contains(head, []byte("M: ")) || len(head) > 23 && head[10] == ' ' && bytes.Contains(head, []byte("Z: "))
-	}
-	return head[3] == ' ' && (bytes.Contains(head, []byte("M  ")) || bytes.Contains(head, []byte(" [")))
+	return text[10] == ' ' && text[4] == '-' && len(text) > 24 && text[23] == 'Z' && text[24] == ':'
 }
 
 // The lines:

@@ -21,7 +21,7 @@ var Syslog = evidence.Format{
 	Doc:    "https://www.rfc-editor.org/rfc/rfc5424",
 	Sample: "written by hand after the RFCs and the manual of journalctl",
 	Claim:  claimSyslog,
-	First:  "<12[JFMASONDTW",
+	First:  "<123456789[JFMASONDTW acdefgjklmnopsw\xd0",
 	Looks:  looksSyslog,
 	New:    func() evidence.Peeler { return &syslog{} },
 }

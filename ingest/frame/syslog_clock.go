@@ -15,10 +15,12 @@ func looksSyslog(text []byte) bool {
 		return true
 	case text[0] == '[':
 		return monotonic(text) > 0
+	case text[0] == ' ':
+		return localClock(text) > 0
 	case text[0] <= '9':
-		return len(text) > 19 && (text[10] == 'T' || text[10] == '.' && text[17] == ' ')
+		return len(text) > 19 && (text[10] == 'T' || text[10] == '.' && text[17] == ' ' || localClock(text) > 0)
 	}
-	return len(text) > 15 && text[3] == ' '
+	return len(text) > 15 && text[3] == ' ' || localClock(text) > 0
 }
 
 // clock reads the time that text starts with and returns its length.
@@ -26,6 +28,10 @@ func (h *syslogLine) clock(text []byte) int {
 	if text[0] == '[' {
 		n := monotonic(text)
 		h.stamp, h.read = text[:n], sinceStart
+		return n
+	}
+	if n := localClock(text); n > 0 {
+		h.stamp, h.read, h.yearless = text[:n], localStamp, true
 		return n
 	}
 	if text[0] <= '9' {

@@ -17,7 +17,7 @@ var Dockerd = evidence.Format{
 	Cannot: "pulls by releases that log none: a log without any pull covers nothing; what containers did",
 	Doc:    "https://docs.docker.com/engine/daemon/logs/",
 	Sample: "written by hand after the daemon's source",
-	Starts: []string{`time="`, `{"`},
+	Starts: []string{`time="`, `{"`, `level=info msg="image pulled"`},
 	Tool:   func() evidence.Parser { return &dockerd{} },
 }
 
@@ -32,6 +32,7 @@ var dockerdWords = []string{"Daemon has completed initialization", "Loading cont
 // Line reads one line:
 //
 //	time="2026-10-21T12:44:02.118203913Z" level=info msg="image pulled" digest="sha256:6ec1…" remote="docker.io/library/redis:7.4-alpine"
+//	level=info msg="image pulled" remote="docker.io/library/redis:7.4-alpine"
 func (d *dockerd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	message := saying(l.Text)
 	pulled := says(message, "image pulled\"")
@@ -46,7 +47,7 @@ func (d *dockerd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if !d.known && !pulled {
 		return evidence.Miss
 	}
-	if !pulled || !d.line.parse(l.Text) || string(d.line.msg) != "image pulled" {
+	if !pulled || !d.line.parse(l.Text) && len(d.line.remote) == 0 || string(d.line.msg) != "image pulled" {
 		return evidence.Done
 	}
 	if item, ok := image(string(d.line.remote), string(d.line.digest)); ok {
