@@ -220,7 +220,10 @@ func unescaped(raw []byte) []byte {
 	return text
 }
 
-// jsonTime reads seconds since 1970 with a fraction, milliseconds, or ISO 8601; what is
+// epochUnit tells by its digits what a number since 1970 counts.
+var epochUnit = map[int]time.Duration{13: time.Millisecond, 16: time.Microsecond, 19: time.Nanosecond}
+
+// jsonTime reads seconds since 1970 with a fraction, milliseconds and smaller units, or ISO 8601; what is
 // neither leaves the time of the line.
 func jsonTime(v []byte, t *evidence.Times, line timeline.Span) timeline.Span {
 	if _, n := evidence.ParseISO(v); n > 0 {
@@ -228,8 +231,8 @@ func jsonTime(v []byte, t *evidence.Times, line timeline.Span) timeline.Span {
 	}
 	whole, fraction, _ := strings.Cut(string(v), ".")
 	seconds, err := strconv.ParseInt(whole, 10, 64)
-	if err == nil && len(whole) == 13 && fraction == "" {
-		return evidence.Epoch(seconds, time.Millisecond, whole)
+	if unit := epochUnit[len(whole)]; err == nil && unit > 0 && fraction == "" {
+		return evidence.Epoch(seconds, unit, whole)
 	}
 	if err != nil || len(whole) < 9 || len(whole) > 11 {
 		return line

@@ -47,7 +47,10 @@ func (a *auditd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	kind, rest, ok := bytes.Cut(text, []byte(" msg=audit("))
 	stamp, rest, closed := bytes.Cut(rest, []byte(")"))
-	at, serial, numbered := bytes.Cut(stamp, []byte(":"))
+	at, serial, numbered := stamp, []byte(nil), false
+	if i := bytes.LastIndexByte(stamp, ':'); i > 0 {
+		at, serial, numbered = stamp[:i], stamp[i+1:], true
+	}
 	kind, typed := bytes.CutPrefix(kind, []byte("type="))
 	if !ok || !closed || !numbered || !typed {
 		return evidence.Miss
@@ -71,9 +74,25 @@ func (a *auditd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	return evidence.Done
 }
 
+// auditDate reads a time as ausearch -i prints it in most places, month first; a
+// day that could be a month has two meanings, and places no time.
+//
+//	msg=audit(10/21/2026 12:04:51.123:456)
+func auditDate(seconds, written string, t *evidence.Times) timeline.Span {
+	at, err := time.Parse("01/02/2006 15:04:05", seconds)
+	if err != nil || at.Day() <= 12 {
+		return timeline.Always()
+	}
+	m := evidence.Moment{Year: at.Year(), Month: int(at.Month()), Day: at.Day(), Hour: at.Hour(), Minute: at.Minute(), Sec: at.Second(), Resolution: time.Second}
+	return m.Span(written, t)
+}
+
 // auditTime reads seconds since 1970 with a fraction.
-func auditTime(text []byte, _ *evidence.Times) timeline.Span {
+func auditTime(text []byte, t *evidence.Times) timeline.Span {
 	seconds, fraction, _ := strings.Cut(string(text), ".")
+	if len(seconds) == 19 && seconds[2] == '/' {
+		return auditDate(seconds, string(text), t)
+	}
 	n, err := strconv.ParseInt(seconds, 10, 64)
 	ms, msErr := strconv.ParseInt((fraction + "000")[:3], 10, 64)
 	if err != nil || msErr != nil || n > 1<<40 {

@@ -9,13 +9,13 @@ import (
 
 // ProcessEvents is what sensors on hosts record of processes, as objects or as
 // rows of a table that was exported: Microsoft Defender's advanced hunting,
-// CrowdStrike Falcon, SentinelOne, Carbon Black, Elastic.
+// CrowdStrike Falcon, SentinelOne, Carbon Black, Elastic; LAUREL, Tracee, Tetragon.
 // https://learn.microsoft.com/en-us/defender-xdr/advanced-hunting-deviceprocessevents-table
 // https://www.elastic.co/guide/en/ecs/current/ecs-process.html
 var ProcessEvents = evidence.Format{
 	Name:   "process-events",
 	Shape:  evidence.ToolShape,
-	Title:  "Processes that an endpoint sensor saw (Defender, CrowdStrike, SentinelOne, Carbon Black, ECS)",
+	Title:  "Processes that an endpoint sensor saw (Defender, CrowdStrike, SentinelOne, Carbon Black, ECS, LAUREL, Tracee, Tetragon)",
 	Proves: "which commands were run on which host, when: what they were told to fetch",
 	Cannot: "what a command got; events that the sensor dropped",
 	Doc:    "https://learn.microsoft.com/en-us/defender-xdr/advanced-hunting-deviceprocessevents-table",
@@ -23,6 +23,7 @@ var ProcessEvents = evidence.Format{
 	Fields: [][]string{
 		{"DeviceName", "ProcessCommandLine"}, {"event_simpleName", "ComputerName"}, {"ComputerName", "CommandLine"},
 		{"src.process.cmdline", "endpoint.name"}, {"process_cmdline", "device_name"}, {"@timestamp", "process", "host"},
+		{"Computer", "CommandLine"}, {"EXECVE", "ID"}, {"eventName", "hostName", "args"}, {"process_exec", "time"},
 	},
 	Tool: func() evidence.Parser { return &processEvents{} },
 }
@@ -41,21 +42,32 @@ type processEvents struct{ contacts evidence.Contacts }
 func (p *processEvents) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	span := o.Mark().Span()
 	command, host, domain := "", "", ""
+	var pod timeline.Subject
 	for f := evidence.JSONFields(evidence.TrimIndent(l.Text)); f.Next(); {
 		switch key := string(f.Key); key {
 		case "ProcessCommandLine", "CommandLine", "src.process.cmdline", "process_cmdline":
 			command = string(unescaped(f.Value))
-		case "DeviceName", "ComputerName", "endpoint.name", "device_name":
+		case "DeviceName", "ComputerName", "endpoint.name", "device_name", "Computer", "NODE", "hostName", "node_name":
 			host = string(unescaped(f.Value))
+		case "EXECVE":
+			command = argv(f.Value, "ARGV")
+		case "args":
+			command = traceeArgv(f.Value)
+		case "ID":
+			span = auditTime([]byte(strings.SplitN(string(plain(f.Value)), ":", 2)[0]), &o.Times)
+		case "process_exec":
+			command, pod = tetragonProcess(f.Value)
 		case "DomainName":
 			domain = string(unescaped(f.Value))
-		case "Timestamp", "@timestamp", "timestamp", "event.time", "device_timestamp":
+		case "Timestamp", "@timestamp", "timestamp", "event.time", "device_timestamp", "TimeCreated", "time":
 			span = jsonTime(plain(f.Value), &o.Times, span)
 		case "process", "host":
 			for q := evidence.JSONFields(f.Value); q.Next(); {
 				switch {
 				case key == "process" && string(q.Key) == "command_line":
 					command = string(unescaped(q.Value))
+				case key == "process" && string(q.Key) == "args" && command == "":
+					command = argvOf(q.Value)
 				case key == "host" && (string(q.Key) == "name" || string(q.Key) == "hostname" && host == ""):
 					host = string(unescaped(q.Value))
 				}
@@ -66,10 +78,14 @@ func (p *processEvents) Line(l *evidence.Line, o *evidence.Out) evidence.Result 
 		return evidence.Miss
 	}
 	o.Seen("")
-	if host = strings.ToLower(host); strings.ContainsAny(host, " \t\n/") {
+	if strings.ContainsAny(host, " \t\n/") {
 		return evidence.Done
 	}
 	who := timeline.Subject{Kind: timeline.Host, ID: host}
+	if !pod.IsZero() {
+		o.LinkOver(span, timeline.On, pod.String(), who.String())
+		who = pod
+	}
 	if endpoint := evidence.Endpoint(domain); endpoint != "" {
 		p.contacts.Add(o, who, endpoint, span)
 	}

@@ -20,9 +20,12 @@ var Squid = evidence.Format{
 	Cannot: "what went through a tunnel (CONNECT)",
 	Doc:    "https://wiki.squid-cache.org/Features/LogFormat",
 	Sample: "written by hand after the documentation",
-	Starts: []string{"10", "11", "12", "13", "14", "15", "16", "17", "18", "19"},
-	Looks:  func(text []byte) bool { return len(text) >= 30 && text[10] == '.' && text[14] == ' ' },
-	Tool:   func() evidence.Parser { return &squid{} },
+	Starts: []string{"10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "Info: 1"},
+	Looks: func(text []byte) bool {
+		text = bytes.TrimPrefix(text, []byte("Info: "))
+		return len(text) >= 30 && text[10] == '.' && text[14] == ' '
+	},
+	Tool: func() evidence.Parser { return &squid{} },
 }
 
 type squid struct {
@@ -36,7 +39,7 @@ type squid struct {
 //	1792585800.899     87 10.0.4.7 TCP_MISS/200 657750 GET http://mirror.acme.example/packages/ec/ab/a440…/litellm-1.107.0-py3-none-any.whl - HIER_DIRECT/203.0.113.9 -
 //	1792585801.899  16867 10.0.4.7 TCP_TUNNEL/200 6256 CONNECT files.acme.example:443 - HIER_DIRECT/203.0.113.9 -
 func (s *squid) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
-	text := evidence.TrimIndent(l.Text)
+	text := bytes.TrimPrefix(evidence.TrimIndent(l.Text), []byte("Info: ")) // Cisco's Web Security Appliance, in syslog
 	if len(text) < 30 || text[10] != '.' || text[14] != ' ' || !allDigits(text[:10]) || !allDigits(text[11:14]) {
 		return evidence.Miss
 	}
