@@ -127,7 +127,7 @@ func (q *question) judgeUnseen(f *timeline.Fact) []judged {
 	var out []judged
 	for _, c := range q.inc.Channels {
 		w := q.during(c.Name, f.Span)
-		if w == nil || w.open() || !q.fetched(c.Name) {
+		if w == nil || w.open() || !q.fetched(c.Name) || f.Item.Ref != "" && !q.topics[c.Name][timeline.Topic(f.Item.Ref)] {
 			continue
 		}
 		j := judged{Fact: f, channel: c.Name, key: "ecosystem/" + f.Parts.Type, rule: ruleUnseen, verdict: Unknown, ask: true}

@@ -200,7 +200,8 @@ const BuildRequirements = "build-system.requires"
 const SomeImage = "pkg:oci"
 
 // Anything stands for whatever a command may have fetched that runs others which
-// no line shows: packages of any ecosystem, and images.
+// no line shows: packages of any ecosystem, and images. A Ref says that packages
+// of one ecosystem alone are meant.
 const Anything = "pkg:any"
 
 // Split takes an artifact of the timeline apart.

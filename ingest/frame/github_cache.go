@@ -77,11 +77,24 @@ var installedPaths = []struct {
 	part  string
 	kinds []string
 }{
-	{"venv", []string{"pypi"}}, {"virtualenv", []string{"pypi"}}, {"site-packages", []string{"pypi"}}, {"pypoetry", []string{"pypi"}},
-	{".tox", []string{"pypi"}}, {".nox", []string{"pypi"}}, {"pythonlocation", []string{"pypi"}}, {"toolcache/python", []string{"pypi"}}, {"pipx", []string{"pypi"}},
-	{"share/uv/tools", []string{"pypi"}}, {"conda", []string{"conda", "pypi"}}, {"micromamba", []string{"conda", "pypi"}}, {".pixi", []string{"conda", "pypi"}},
-	{"node_modules", []string{"npm"}}, {".pnp.", []string{"npm"}}, {"pre-commit", []string{"pypi", "npm"}},
-	{"vendor/bundle", []string{"gem"}}, {".gem", []string{"gem"}},
+	{"venv", []string{"pypi"}},
+	{"virtualenv", []string{"pypi"}},
+	{"site-packages", []string{"pypi"}},
+	{"pypoetry", []string{"pypi"}},
+	{".tox", []string{"pypi"}},
+	{".nox", []string{"pypi"}},
+	{"pythonlocation", []string{"pypi"}},
+	{"toolcache/python", []string{"pypi"}},
+	{"pipx", []string{"pypi"}},
+	{"share/uv/tools", []string{"pypi"}},
+	{"conda", []string{"conda", "pypi"}},
+	{"micromamba", []string{"conda", "pypi"}},
+	{".pixi", []string{"conda", "pypi"}},
+	{"node_modules", []string{"npm"}},
+	{".pnp.", []string{"npm"}},
+	{"pre-commit", []string{"pypi", "npm"}},
+	{"vendor/bundle", []string{"gem"}},
+	{".gem", []string{"gem"}},
 }
 
 // restored tells, once for each step, that installed packages came out of a

@@ -99,6 +99,7 @@ func (j *githubJob) step(l *evidence.Line, s *evidence.Stream, o *evidence.Out, 
 		o.Seen(timeline.GitHubActions)
 		j.pending, j.action = a.Item(j.commits[a.Key()]), o.Mark()
 		j.restoring.begins(a)
+		installs(a, o)
 		return s
 	}
 	if continued(run) {
