@@ -21,7 +21,7 @@ var Conda = evidence.Format{
 	Sample: "written by hand after public logs and the documentation",
 	Starts: []string{
 		"Collecting package metadata", "Solving environment", "## Package Plan", "The following ", "Downloading and Extracting Packages",
-		"Preparing transaction:", "Verifying transaction:", "Executing transaction:", "done", "Package ", "Linking ", "Unlinking ", "Installing pip dependencies: ", "Transaction ", "# All requested packages already installed",
+		"Preparing transaction:", "Verifying transaction:", "Executing transaction:", "done", "Package ", "Linking ", "Unlinking ", "Installing pip dependencies: ", "Installing pip packages: ", "Transaction ", "# All requested packages already installed",
 	},
 	Tool: func() evidence.Parser { return &conda{} },
 }
@@ -96,6 +96,8 @@ func (c *conda) heading(text string, o *evidence.Out) evidence.Result {
 			c.pip = true
 			o.Command("pip", "pip install", false, []timeline.Item{{Artifact: timeline.Ecosystem("pypi")}})
 		}
+	case strings.HasPrefix(text, "Installing pip packages: "):
+		c.asksPip(strings.TrimPrefix(text, "Installing pip packages: "), o)
 	case strings.HasPrefix(text, "Collecting package metadata") || strings.HasPrefix(text, "Solving environment"):
 		if c.executed || c.planned != nil {
 			c.finish(timeline.OpOpen, o)
@@ -328,6 +330,23 @@ func (c *conda) mambaRow(text string, o *evidence.Out) evidence.Result {
 		c.gone = append(c.gone, evidence.CondaItem(w[1], w[2]))
 	}
 	return evidence.Done
+}
+
+// asksPip reads what micromamba has pip install, which prints on its own:
+//
+//	Installing pip packages: litellm==1.107.0, idna, git+https://git.acme.example/router
+func (c *conda) asksPip(text string, o *evidence.Out) {
+	var named []timeline.Item
+	for word := range strings.SplitSeq(text, ", ") {
+		if r, rest, ok := evidence.ParseRequirement(word); ok && strings.TrimSpace(rest) == "" {
+			named = append(named, r.Item())
+		}
+	}
+	op, _ := o.Command("pip", "pip install "+strings.ReplaceAll(text, ", ", " "), false, append(named, timeline.Item{Artifact: timeline.Ecosystem("pypi")}))
+	o.Seen(timeline.PyPI)
+	if named != nil {
+		o.Emit(timeline.Require, op, named...)
+	}
 }
 
 // linksDist knows a line of micromamba by the build behind the version: compilers

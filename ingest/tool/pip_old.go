@@ -68,3 +68,17 @@ func (p *pip) came(artifact string) (version string) {
 	}
 	return version
 }
+
+// alreadyHere reads what pip download found in its folder:
+//
+//	File was already downloaded /srv/wheels/litellm-1.107.0-py3-none-any.whl
+func (p *pip) alreadyHere(rest []byte, o *evidence.Out) evidence.Result {
+	file, ok := strings.CutPrefix(string(rest), "was already downloaded ")
+	d, is := evidence.ParseDist(strings.TrimSpace(file))
+	if !ok || !is || p.op == nil && !o.Awaited("pip") && !d.Wheel {
+		return evidence.Miss
+	}
+	p.current(o)
+	p.once(timeline.Cached, o, distItem(d))
+	return evidence.Done
+}

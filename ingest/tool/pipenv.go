@@ -40,7 +40,7 @@ func (p *pipenv) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	rest, begins := strings.CutPrefix(text, "Installing ")
 	switch {
-	case begins && strings.HasPrefix(rest, "dependencies from Pipfile.lock (") && strings.HasSuffix(text, ")..."):
+	case begins && strings.HasPrefix(rest, "dependencies from Pipfile.lock (") && (strings.HasSuffix(text, ")...") || strings.HasSuffix(text, ").")): // without Unicode
 		p.opaque(o.Mark(), timeline.Ecosystem("pypi"), o)
 		return evidence.Done
 	case begins && strings.HasSuffix(rest, "..."):

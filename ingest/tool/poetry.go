@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ var Poetry = evidence.Format{
 	Starts: []string{
 		"- Installing ", "- Updating ", "- Downgrading ", "- Removing ", "• Installing ", "• Updating ", "• Downgrading ", "• Removing ",
 		"Package operations: ", "No dependencies to install or update", "Cannot install ",
+		"EnvCommandError", "CalledProcessError", "Stack trace:", "ChefBuildError", "ChefInstallError", "PoetryException", "RuntimeError", "HTTPError", "ConnectionError", "ReadTimeout",
 	},
 	Tool: func() evidence.Parser { return &poetry{} },
 }
@@ -77,7 +79,26 @@ func (p *poetry) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if name, ok := bytes.CutPrefix(text, []byte("Cannot install ")); ok {
 		return p.cannot(strings.TrimSuffix(string(name), "."))
 	}
+	if bytes.IndexByte(text, ' ') < 0 || bytes.Equal(text, []byte("Stack trace:")) {
+		return p.broke()
+	}
 	return p.row(string(text), o)
+}
+
+// broke reads the head of an error, alone on its line. Versions that do not say
+// which operation it is of print it behind that one:
+//
+//   - Updating opencv-contrib-python (4.1.2.30 -> 4.4.0.42)
+//
+//     EnvCommandError
+func (p *poetry) broke() evidence.Result {
+	if len(p.all) == 0 {
+		return evidence.Miss
+	}
+	if !slices.ContainsFunc(p.all, func(r *poetryChange) bool { return r.failed }) {
+		p.all[len(p.all)-1].failed = true
+	}
+	return evidence.Done
 }
 
 // cannot reads which of the operations an error is of:

@@ -22,6 +22,7 @@ var UV = evidence.Format{
 	Starts: []string{
 		"+ ", "- ", "~ ", "Resolved ", "Prepared ", "Uninstalled ", "Installed ", "Would ", "Audited ", "Checked ",
 		"Added ", "Updated ", "Removed ", "Modified ", "Downloading ", "Downloaded ", "Built ", "DEBUG ",
+		"0.", "1.", "2.", "3.", "4.", "5.", "6.", "7.", "8.", "9.",
 	},
 	Looks: looksUV,
 	Tool:  func() evidence.Parser { return &uv{} },
@@ -30,6 +31,12 @@ var UV = evidence.Format{
 // looksUV tells a row from an item of a list, a download with its size from
 // other programs' and uv's debug messages from all the others.
 func looksUV(text []byte) bool {
+	if text[0] <= '9' && text[0] >= '0' {
+		text = timed(text)
+		if text == nil {
+			return false
+		}
+	}
 	switch text[0] {
 	case '+', '-', '~':
 		return bytes.Contains(text, []byte("=="))
@@ -99,6 +106,9 @@ func (u *uv) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	if u.count != nil && !isRow {
 		u.counted(o)
+	}
+	if message := timed(text); message != nil {
+		text = message
 	}
 	word, rest, _ := bytes.Cut(text, []byte(" "))
 	if u.open && !isRow && string(word) != "Added" && string(word) != "Updated" && string(word) != "Removed" {
@@ -401,9 +411,7 @@ func (u *uv) download(rest string, o *evidence.Out) evidence.Result {
 	if u.op != nil && u.phase > uvPrepared {
 		u.finish(timeline.OpOpen, o)
 	}
-	if u.op == nil {
-		u.begin(uvBegun, o)
-	}
+	u.going(o)
 	if !u.got[name] {
 		if u.got == nil {
 			u.got = map[string]bool{}
@@ -427,9 +435,7 @@ func (u *uv) built(rest string, o *evidence.Out) evidence.Result {
 	if !ok || !evidence.IsDistName(name) || !evidence.IsVersion(version) {
 		return evidence.Miss
 	}
-	if u.op == nil {
-		u.begin(uvBegun, o)
-	}
+	u.going(o)
 	o.Emit(timeline.Install, u.op, timeline.Item{Artifact: timeline.PURL("pypi", "", name, version)})
 	o.Emit(timeline.Opaque, nil, buildRequirements) // with an answer of its own: it is another environment
 	return evidence.Done
