@@ -24,7 +24,7 @@ var NPM = evidence.Format{
 		"npm ", "+ ", "added ", "add ", "change ", "changed ", "updated ", "removed ", "up to date", "├── ", "└── ", "├─┬ ", "└─┬ ", "│ ", "+-- ", "`-- ", "+-+ ", "`-+ ", "| ",
 		"silly placeDep ", "silly ADD ", "silly CHANGE ", "silly audit ", "http fetch ", "http cache ", "info run ", "info lifecycle ", "info linkStuff ",
 		"info using npm@", "info it worked", "info ok", "verbose argv ", "verbose exit ", "warn deprecated ", "warn exec ", "error code ",
-		"verbose cli ", "silly resolveWithNewModule ", "silly decomposeActions ", "silly extract ", "silly saveTree ", "silly currentTree ", "silly pacote version ", "http 200 ", "http 304 ",
+		"verbose cli ", "silly resolveWithNewModule ", "silly decomposeActions ", "silly extract ", "silly saveTree ", "silly currentTree ", "silly idealTree ", "silly pacote version ", "http 200 ", "http 304 ",
 		npmNeeds, "Ok to proceed? (y)", "npx: installed ", "# npm audit report",
 	},
 	Looks: looksNPM,

@@ -201,13 +201,8 @@ func (n *npm) silly(word, rest string, o *evidence.Out) evidence.Result {
 		return evidence.Done
 	case "resolveWithNewModule", "decomposeActions", "pacote", "extract":
 		return n.chose(word, rest, o)
-	case "saveTree", "currentTree":
-		row := strings.TrimLeft(rest, "│├└┬─|+-` ")
-		if name, version, ok := npmPackage(strings.TrimSpace(row)); ok && treeRow(rest[:len(rest)-len(row)]) {
-			o.Emit(timeline.Present, n.begin(o), evidence.NPMItem(name, version))
-			return evidence.Done
-		}
-		return evidence.Miss
+	case "saveTree", "currentTree", "idealTree":
+		return n.silentTree(word, rest, o)
 	case "audit":
 		return n.audited(rest)
 	case "ADD", "CHANGE":
@@ -220,6 +215,25 @@ func (n *npm) silly(word, rest string, o *evidence.Out) evidence.Result {
 		return evidence.Done
 	}
 	return evidence.Miss
+}
+
+// silentTree reads a row of the trees that npm 3 to 6 have in their logs: what was
+// there, what they are about to make, and what they made.
+//
+//	npm silly idealTree +-- babylon@5.8.35
+//	npm silly idealTree | `-- yargs@4.8.1
+func (n *npm) silentTree(word, rest string, o *evidence.Out) evidence.Result {
+	row := strings.TrimLeft(rest, "│├└┬─|+-` ")
+	name, version, ok := npmPackage(strings.TrimSpace(row))
+	if !ok || !treeRow(rest[:len(rest)-len(row)]) {
+		return evidence.Miss
+	}
+	action := timeline.Present
+	if word == "idealTree" {
+		action = timeline.Resolve
+	}
+	o.Emit(action, n.begin(o), evidence.NPMItem(name, version))
+	return evidence.Done
 }
 
 // chose reads what npm 6 and older say of the versions that they chose, and of

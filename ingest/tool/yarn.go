@@ -20,7 +20,7 @@ var Yarn = evidence.Format{
 	Doc:    "https://github.com/yarnpkg/berry/blob/master/packages/docusaurus/docs/advanced/04-technical/error-codes.mdx",
 	Sample: "yarn 1.22.22 and 4.18.1 run for this project; 3 by hand",
 	Starts: []string{
-		"yarn ", "➤ YN", "[1/", "[2/", "[3/", "[4/", "success ", "info Direct", "info All", "├─ ", "└─ ", "│  ", "Done in ", "✨", "verbose ", "error ",
+		"yarn ", "➤ YN", "[1/", "[2/", "[3/", "[4/", "success ", "info Direct", "info All", "├─ ", "└─ ", "│  ", "Done in ", "✨", "=> Found \"", "verbose ", "error ",
 	},
 	Tool: func() evidence.Parser { return &yarn{} },
 }
@@ -57,6 +57,8 @@ func (y *yarn) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return y.header(rest, o)
 	case "├─", "└─", "│":
 		return y.row(word, rest, o)
+	case "=>":
+		return y.found(rest, o)
 	}
 	if y.op == nil && !y.begun(word, rest, o) {
 		return evidence.Miss
@@ -141,6 +143,23 @@ func (y *yarn) header(rest string, o *evidence.Out) evidence.Result {
 	return evidence.Done
 }
 
+// found reads what yarn why finds in the tree, behind the packages that it is
+// below:
+//
+//	=> Found "axios@1.14.1"
+//	=> Found "web#axios@0.30.4"
+func (y *yarn) found(rest string, o *evidence.Out) evidence.Result {
+	quoted, ok := strings.CutPrefix(rest, `Found "`)
+	id, closed := strings.CutSuffix(quoted, `"`)
+	name, version, exact := evidence.SplitNPM(id[strings.LastIndexByte(id, '#')+1:])
+	if !ok || !closed || !exact {
+		return evidence.Miss
+	}
+	o.Seen("")
+	o.Emit(timeline.Present, nil, evidence.NPMItem(name, version))
+	return evidence.Done
+}
+
 // row reads what was added or is in place:
 //
 //	├─ is-number@6.0.0
@@ -193,6 +212,9 @@ func (y *yarn) success(rest string, o *evidence.Out) evidence.Result {
 		if name, version, ok := evidence.SplitNPM(id); ok {
 			y.install(name, version, timeline.Install, o)
 		}
+	}
+	if strings.HasPrefix(rest, "Saved ") && strings.Contains(rest, " new dependenc") {
+		y.phase = yarnAdded // early releases have no line before the rows
 	}
 	return evidence.Done
 }
