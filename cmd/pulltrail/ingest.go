@@ -107,35 +107,35 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
-	if a.json {
-		for _, f := range res.Files {
-			if err := a.printJSON(a.out, map[string]any{
-				"path": f.Path, "sha256": f.SHA256, "format": f.Format, "state": f.State,
-				"why": f.Why, "events": f.Events, "skipped": f.Skipped, "changed": f.Changed,
-			}); err != nil {
-				return err
-			}
-		}
-	} else {
-		for _, f := range res.Files {
-			fmt.Fprintf(a.out, "%-8s %-24s %6d events  %s\n", f.State, f.Format, f.Events, reports.Text(f.Path+because(f)))
-		}
-	}
-	if err := a.printRefused(refused); err != nil {
+	if err := errors.Join(a.printFiles(res.Files), a.printRefused(refused)); err != nil {
 		return err
 	}
-	if len(res.Files) == 0 && len(stores) > 0 {
-		if len(refused) == 0 {
-			fmt.Fprintln(a.err, "pulltrail: the store holds nothing by that name")
-		}
-		return exitError(exitIncomplete)
-	}
-	if len(res.Files) == 0 {
+	switch {
+	case len(res.Files) > 0 || len(refused) > 0:
+	case len(stores) > 0:
+		fmt.Fprintln(a.err, "pulltrail: the store holds nothing by that name")
+	default:
 		fmt.Fprintln(a.err, "pulltrail: no file is in "+reports.Text(strings.Join(paths, ", "))+": links are not followed, name what they point to")
+	}
+	if len(res.Files) == 0 || !res.Complete() || len(refused) > 0 {
 		return exitError(exitIncomplete)
 	}
-	if !res.Complete() || len(refused) > 0 {
-		return exitError(exitIncomplete)
+	return nil
+}
+
+// printFiles says what became of each file.
+func (a *app) printFiles(files []ingest.File) error {
+	for _, f := range files {
+		if !a.json {
+			fmt.Fprintf(a.out, "%-8s %-24s %6d events  %s\n", f.State, f.Format, f.Events, reports.Text(f.Path+because(f)))
+			continue
+		}
+		if err := a.printJSON(a.out, map[string]any{
+			"path": f.Path, "sha256": f.SHA256, "format": f.Format, "state": f.State,
+			"why": f.Why, "events": f.Events, "skipped": f.Skipped, "changed": f.Changed,
+		}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
