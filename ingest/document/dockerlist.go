@@ -154,9 +154,13 @@ func columnStarts(header string, titles []string) []int {
 }
 
 // cellOf cuts the cell below a title out of a row. Columns are aligned by
-// characters: a cut command ends in "…".
+// characters: a cut command ends in "…". Where somebody changed a row, and its
+// cells stand below others, they are counted.
 func cellOf(text string, titles []string, starts []int, title string) string {
 	row := []rune(text)
+	if !aligned(row, starts) {
+		return countedCell(text, titles, starts, title)
+	}
 	for i, t := range titles {
 		if t != title || starts[i] < 0 || starts[i] >= len(row) {
 			continue
@@ -169,6 +173,35 @@ func cellOf(text string, titles []string, starts []int, title string) string {
 			}
 		}
 		return strings.TrimSpace(string(row[starts[i]:end]))
+	}
+	return ""
+}
+
+// aligned reports whether no cell of a row reaches into the next column.
+func aligned(row []rune, starts []int) bool {
+	for _, start := range starts {
+		if start > 0 && start < len(row) && row[start-1] != ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// countedCell is the cell of a title by its number; behind the status cells may
+// be missing.
+func countedCell(text string, titles []string, starts []int, title string) string {
+	cells := gaps.Split(strings.TrimSpace(text), -1)
+	n := 0
+	for i, t := range titles {
+		if starts[i] < 0 {
+			continue
+		}
+		if t == title && n < len(cells) {
+			return cells[n]
+		}
+		if n++; t == "STATUS" || t == "PORTS" {
+			break
+		}
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -20,7 +21,7 @@ var DockerListed = evidence.Format{
 	Cannot: "when: the tables have ages, no times; the digest of an image, as a rule: its ID is cut",
 	Doc:    "https://docs.docker.com/reference/cli/docker/container/ls/",
 	Sample: "written by hand after the documentation",
-	Starts: []string{"CONTAINER ID ", "CONTAINER  ", "REPOSITORY  ", "IMAGE  ", "REF  ", "NAME  "},
+	Starts: []string{"CONTAINER ID ", "CONTAINER  ", "REPOSITORY  ", "IMAGE  ", "REF  ", "NAME  ", "NAMES  "},
 	Looks:  func(text []byte) bool { return listedTitles(string(text)) != nil },
 	Tool:   func() evidence.Parser { return &dockerListed{} },
 }
@@ -46,8 +47,30 @@ func listedTitles(header string) []string {
 	case strings.HasPrefix(words, "NAME IMAGE COMMAND SERVICE"):
 		return composeTitles
 	}
-	return nil
+	return chosenTitles(header)
 }
+
+// chosenTitles are the columns of a table that somebody chose with --format,
+// nil unless it says which container was started from which image:
+//
+//	NAMES     IMAGE       STATUS
+func chosenTitles(header string) (titles []string) {
+	has := map[string]bool{}
+	for _, title := range gaps.Split(strings.TrimSpace(header), -1) {
+		if !slices.Contains(psTitles, title) {
+			return nil
+		}
+		has[title] = true
+		titles = append(titles, title)
+	}
+	if !has["IMAGE"] || !has["STATUS"] || !has["CONTAINER ID"] && !has["NAMES"] {
+		return nil
+	}
+	return titles
+}
+
+// gaps are what stands between the columns of a table.
+var gaps = regexp.MustCompile(`\s{2,}`)
 
 type dockerListed struct {
 	titles []string
@@ -92,6 +115,12 @@ func (d *dockerListed) row(text string, o *evidence.Out) bool {
 		return found && digest != ""
 	case &composeTitles[0]:
 		return composeRow(o, cell("NAME"), cell("IMAGE"), cell("STATUS"))
+	case &imageTitles[0], &criTitles[0]:
+	default:
+		if slices.Contains(d.titles, "CONTAINER ID") {
+			return listedRow(o, cell("CONTAINER ID"), cell("IMAGE"), cell("STATUS"))
+		}
+		return composeRow(o, cell("NAMES"), cell("IMAGE"), cell("STATUS"))
 	}
 	id := cell("IMAGE ID")
 	if !imageID.MatchString(id) {
@@ -114,7 +143,7 @@ func listedRow(o *evidence.Out, id, image, status string) bool {
 	return true
 }
 
-// composeRow reads a row of docker compose ps, which has no ID.
+// composeRow reads a row without an ID, as docker compose ps has them.
 func composeRow(o *evidence.Out, name, image, status string) bool {
 	ref := timeline.NormalizeImage(image)
 	if name == "" || image == "" || ref == "" || strings.ContainsAny(name+image, " \t") {
