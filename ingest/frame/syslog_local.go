@@ -68,6 +68,9 @@ func localParts(text []byte) (month int, rest []byte, n int) {
 
 // localClock returns the length of such a time at the start of text, 0 for none.
 func localClock(text []byte) int {
+	if i := bytes.IndexByte(text[:min(len(text), 24)], ':'); i < 6 || i+3 >= len(text) || text[i+3] != ':' {
+		return 0 // most lines have no clock there
+	}
 	month, _, n := localParts(text)
 	if month == 0 {
 		return 0

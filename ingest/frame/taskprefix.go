@@ -48,12 +48,15 @@ var pnpmTask = regexp.MustCompile(`^(?:\.|[\w.@-]+(?:/[\w.@-]+)+) [\w:.-]+\$ \S`
 
 // looksTasks knows the first lines.
 func looksTasks(text []byte) bool {
-	for i := range taskRunners {
-		if r := &taskRunners[i]; r.begins != nil && bytes.HasPrefix(text, r.begins) {
-			return true
+	if len(text) > 0 && (text[0] == 'l' || text[0] == 0xe2) {
+		for i := range taskRunners {
+			if r := &taskRunners[i]; r.begins != nil && bytes.HasPrefix(text, r.begins) {
+				return true
+			}
 		}
 	}
-	return bytes.Contains(text[:min(len(text), 200)], []byte("$ ")) && pnpmTask.Match(text)
+	i := bytes.IndexByte(text[:min(len(text), 200)], '$')
+	return i > 0 && bytes.Contains(text[i:min(len(text), 201)], []byte("$ ")) && pnpmTask.Match(text)
 }
 
 type taskPrefix struct {
