@@ -181,6 +181,7 @@ type Op struct {
 	ran      int64 // line on which it was shown to run; 0: a line of a script told of it
 	passed   bool  // the same tool was run again, and no output had come
 	speaks   bool  // see Speaks
+	indirect bool  // see Indirect
 	answered bool
 	opaque   []timeline.Item
 	mark     Mark
@@ -193,6 +194,10 @@ func (op *Op) Answer() { op.answered = true }
 // Speaks says that the command ran and prints something whatever it finds, as
 // what builds an image does: where nothing came, its output is not in the log.
 func (op *Op) Speaks() { op.speaks = true }
+
+// Indirect says that the command runs others which need not be shown: what a
+// tool prints for which no command is there is of one of them, and an answer.
+func (op *Op) Indirect() { op.indirect = true }
 
 // Spoken says that something was printed of the kind that commands print which
 // speak.
@@ -280,6 +285,9 @@ func (o *Out) Invocation(tool string) *Op {
 	}
 	op := o.newOp(tool, "")
 	op.taken, op.since = true, o.ops
+	for _, c := range o.stream.commands {
+		c.answered = c.answered || c.indirect
+	}
 	return op
 }
 

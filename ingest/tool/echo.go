@@ -345,6 +345,9 @@ func (a *ask) emit(command string, muted bool, o *evidence.Out) {
 	if ran {
 		op.Speaks()
 	}
+	if a.tool == makeInstalls {
+		op.Indirect()
+	}
 	if traced || a.unproved {
 		return
 	}

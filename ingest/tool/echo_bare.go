@@ -77,6 +77,7 @@ func (a *ask) silent(args []string, muted bool) bool {
 //	npm ci can only install packages with an existing package-lock.json
 //	pip install [options] <requirement specifier> [package-index-options] ...
 func sentence(line string) bool {
+	line = strings.TrimSuffix(line, "/...") // go test ./...
 	if strings.HasSuffix(line, ".") && !strings.HasSuffix(line, " .") && !strings.HasSuffix(line, "/.") || strings.HasSuffix(line, ":") || strings.HasSuffix(line, "...") {
 		return true
 	}

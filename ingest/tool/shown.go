@@ -21,7 +21,7 @@ func (e *echo) await(a *ask, o *evidence.Out) {
 		return
 	}
 	e.runs.waits, e.runs.made = true, false
-	e.runs.recipes = e.runs.recipes || a.tool == "make"
+	e.runs.recipes = e.runs.recipes || a.tool == "make" || a.tool == makeInstalls
 	o.Listen()
 }
 
@@ -74,10 +74,14 @@ func (e *echo) ranLine(line []byte, o *evidence.Out) evidence.Result {
 		}
 	case strings.HasPrefix(text, "make: Nothing to be done for "), strings.HasPrefix(text, "make: '") && strings.HasSuffix(text, "' is up to date."):
 		ran("make", o)
+		ran(makeInstalls, o)
 		return evidence.Done
 	case e.runs.recipes && isRecipe(text):
 		ran("make", o)
-		e.runs.made = !o.Awaited("make")
+		if o.Awaited(makeInstalls) && (asked(text, 0) != nil || recipes[firstWord(text)]) {
+			ran(makeInstalls, o)
+		}
+		e.runs.made = !o.Awaited("make") && !o.Awaited(makeInstalls)
 		if !compiles(line) {
 			e.command(strings.TrimLeft(text, "@-+"), o, 0)
 		}
@@ -114,7 +118,7 @@ func isRecipe(text string) bool {
 		return false
 	}
 	name, args := unwrap(words)
-	if words[0] == "[" && !closes([]byte(text)) {
+	if words[0] == "[" && !closes([]byte(text)) || name == "install" && (len(args) < 2 || args[0][0] != '-') {
 		return false
 	}
 	for _, w := range args {
@@ -140,7 +144,7 @@ var compilers = wordSet("gcc g++ cc c++ clang clang++ ld ar rustc javac")
 var recipePrograms = wordSet("ruff pytest py.test mypy flake8 black isort pylint pyright bandit coverage sphinx-build mkdocs pre-commit eslint prettier tsc jest vitest " +
 	"webpack vite rollup esbuild gcc g++ cc c++ clang clang++ ld ar rustc javac java mvn gradle ./gradlew golangci-lint gofmt goimports staticcheck protoc buf " +
 	"terraform tofu helm kustomize kubeconform ansible-lint yamllint shellcheck shfmt hadolint markdownlint codespell node nodejs ruby perl php rubocop rspec " +
-	"git rsync scp ssh curl wget aws gcloud gsutil az rm mkdir cp mv ln chmod touch printf echo cd export source . [ @echo cmake ctest ninja meson swift dotnet msbuild " +
+	"install git rsync scp ssh curl wget aws gcloud gsutil az rm mkdir cp mv ln chmod touch printf echo cd export source . [ @echo cmake ctest ninja meson swift dotnet msbuild " +
 	"mdbook hugo jekyll pandoc latexmk twine trivy cosign syft grype gh glab sed awk grep ansible ansible-playbook")
 
 // unseen prepares for the output of a command that runs others. In a trace the

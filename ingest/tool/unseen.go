@@ -15,8 +15,9 @@ import (
 //   - npm, pnpm, yarn, bun, task and poe print the command of a script before
 //     they run it: that one is read in its place;
 //   - make and just print the lines of a recipe, unless they are told not to (-s).
-//     The first one that is printed shows that they do. A line with "@" among
-//     them is not printed: what it installs quietly is missed;
+//     The first one that is printed shows that they do; of a target that is called
+//     after an installation (deps, venv) the first one that installs. A line with
+//     "@" among others is not printed: what it installs quietly is missed;
 //   - a shell that traces (bash -x, set -x) prints each command. Where the shell
 //     around it traces too, the two cannot be told apart, and nothing is shown.
 //
@@ -112,16 +113,46 @@ func isQuery(c shellCommand) bool {
 // recipes are programs that print the lines of a recipe as they run them.
 var recipes = wordSet("make gmake bmake remake just")
 
+// makeValued are the options of make and just that take a word.
+var makeValued = wordSet("-C -f -I -l -o -W --directory --file --makefile --include-dir --old-file --what-if --justfile -d --working-directory")
+
 // makeAsk reads make and just.
 // https://www.gnu.org/software/make/manual/html_node/Options-Summary.html
 func makeAsk(name string, args []string) *ask {
-	f, _ := splitFlags(args, wordSet("-C -f -I -l -o -W --directory --file --makefile --include-dir --old-file --what-if --justfile -d --working-directory"))
+	f, _ := splitFlags(args, makeValued)
 	if f.has("-n", "--just-print", "--dry-run", "--recon", "-v", "--version", "-h", "--help", "--list", "--summary", "--show", "--evaluate") ||
 		name == "just" && f.has("-l") || name != "just" && f.has("-q", "--question") {
 		return nil
 	}
-	return &ask{tool: "make", others: anything, quiet: f.has("-s", "--silent", "--quiet", "-q")}
+	_, targets := splitFlags(args, makeValued)
+	tool := "make"
+	if slices.ContainsFunc(targets, installsTarget) {
+		tool = makeInstalls
+	}
+	return &ask{tool: tool, others: anything, quiet: f.has("-s", "--silent", "--quiet", "-q")}
 }
+
+// makeInstalls is the tool of a make whose target is called after an
+// installation: that a line of its recipe is shown is not enough where none of
+// them installs anything, for then those that do are hidden.
+const makeInstalls = "make deps"
+
+// installsTarget reports whether a target of make is called after packages that
+// it installs. "install" alone is none: that puts the project's own files where
+// they belong.
+//
+//	deps    .venv    install-dev    setup_requirements
+func installsTarget(target string) bool {
+	words := strings.FieldsFunc(strings.ToLower(target), func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == '/' || r == ':' })
+	for _, w := range words {
+		if targetWords[w] || w == "install" && len(words) > 1 && words[0] != "modules" {
+			return true
+		}
+	}
+	return target == "node_modules"
+}
+
+var targetWords = wordSet("dep deps dependencies requirements reqs setup bootstrap venv virtualenv")
 
 // taskRunners are programs whose work it is to run what a file of the project
 // lists, here, in a container or on other machines, and whose output is not read.
