@@ -52,7 +52,7 @@ type prefixShape struct {
 //	build-1234: Collecting litellm                                             (argo logs)
 var prefixShapes = []prefixShape{
 	{regexp.MustCompile(`^\[(?P<time>\d\d:\d\d:\d\d)\][A-Za-z]?(?: ?:)?[ \t]*(?:\[(?P<name>[^\]\n]{1,100})\] )?`), dateless},
-	{regexp.MustCompile(`^(?:simple|build|command|error)\t(?P<time>\d\d-[A-Z][a-z]{2}-\d{4} \d\d:\d\d:\d\d)\t`), bambooTime},
+	{regexp.MustCompile(`^(?:(?:simple|build|command|error)\t)?(?P<time>\d\d-[A-Z][a-z]{2}-\d{4} \d\d:\d\d:\d\d)\t`), bambooTime},
 	{regexp.MustCompile(`^\[(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)\]:? ` + levelOrName), evidence.ISOStamp},
 	{regexp.MustCompile(`^(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)(?: UTC)?:? ` + levelOrName), evidence.ISOStamp},
 	{regexp.MustCompile(`^(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [AP]M) {1,3}` + levelOrName), dateless},
@@ -78,12 +78,14 @@ var toolLines = regexp.MustCompile(`^\s*(?:Collecting [A-Za-z0-9][\w.-]*(?:\[[\w
 	`|\+ [\w.-]+==[0-9]|Installed \d+ packages? in |Resolved \d+ packages? in |Package operations: \d+ install|[-•] Installing \S+ \([0-9]` +
 	`|added \d+ packages?(?:,| in | from )|npm (?:warn|WARN|http|notice|ERR!|error) |\+ (?:@[\w.-]+/)?[\w.-]+@[0-9]|➤ YN\d{4}: |yarn (?:install|add) v[0-9]` +
 	`|Progress: resolved \d|Packages: \+\d|bun (?:install|add) v[0-9]|\d+ packages? installed \[` +
+	`|#\d+ (?:\d+\.\d{1,3} |DONE \d+\.\ds$|extracting sha256:[0-9a-f]{64})` +
 	`|Status: Downloaded newer image for |Status: Image is up to date for |Digest: sha256:[0-9a-f]{64}$)`)
 
 // toolWords stand in all of those lines: a quick look tells the text that has none.
 var toolWords = [][]byte{
 	[]byte("Collecting "), []byte("Downloading "), []byte("Using cached "), []byte("Successfully installed "), []byte("Requirement already satisfied: "), []byte("=="),
 	[]byte("Installed "), []byte("Resolved "), []byte("Package operations: "), []byte("Installing "), []byte("Status: "), []byte("Digest: "),
+	[]byte("added "), []byte("npm "), []byte("+ "), []byte("YN0"), []byte("yarn "), []byte("Progress: resolved "), []byte("Packages: +"), []byte("bun "), []byte(" installed ["), []byte("#"),
 }
 
 func mentionsTool(text []byte) bool {

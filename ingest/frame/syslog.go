@@ -130,6 +130,9 @@ func parseSyslog(line []byte) (h syslogLine, ok bool) {
 	}
 	h.host, h.text = host, rest
 	h.tag()
+	if string(host) == "Package" && string(h.program) == "operations" {
+		return h, false // "Package operations: 1 install" is of poetry or composer, behind a time
+	}
 	if text[0] == '[' && len(h.pid) == 0 && string(h.program) != "kernel" {
 		return h, false // dmesg has no host
 	}
