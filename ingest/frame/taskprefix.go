@@ -91,8 +91,8 @@ func (p *taskPrefix) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out)
 		return nil
 	}
 	name, rest := l.Text[m[2]:m[3]], l.Text[m[1]:]
-	if bytes.HasPrefix(rest, []byte("cache ")) {
-		p.replayed[string(name)] = bytes.HasPrefix(rest, []byte("cache hit"))
+	if hit := bytes.HasPrefix(rest, []byte("cache hit, ")) || bytes.HasPrefix(rest, []byte("cache hit (")); hit || bytes.HasPrefix(rest, []byte("cache miss, ")) || bytes.HasPrefix(rest, []byte("cache bypass, ")) {
+		p.replayed[string(name)] = hit
 		return s
 	}
 	if p.replayed[string(name)] {
