@@ -63,9 +63,7 @@ const eventsAtOnce = 64 * eventsPart
 func (db *DB) factsOfEvents(f *found, yield func(*Fact) error) error {
 	slices.Sort(f.ids)
 	f.ids = slices.Compact(f.ids)
-	if len(f.ids) > 1 {
-		go db.ahead().rows("event", f.ids)
-	}
+	db.askFor("event", f.ids)
 	for some := range slices.Chunk(f.ids, eventsAtOnce) {
 		parts := slices.Collect(slices.Chunk(some, eventsPart))
 		read := make([]pending, len(parts))
@@ -87,9 +85,20 @@ func (db *DB) factsOfEvents(f *found, yield func(*Fact) error) error {
 	return nil
 }
 
+// askFor has the system read rows of a table, where they are many enough for
+// that to be worth it.
+func (db *DB) askFor(table string, ids []int64) {
+	if len(ids) > 64 {
+		go db.ahead().rows(table, ids)
+	}
+}
+
 // atOnce runs a function for each of so many numbers, several at once: twice as
 // many as there are cores, for half of them wait for the disk.
 func atOnce(n int, run func(i int) error) error {
+	if n == 1 {
+		return run(0)
+	}
 	next := make(chan int, n)
 	for i := range n {
 		next <- i

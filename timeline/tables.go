@@ -47,7 +47,7 @@ func (db *DB) Tables(relations ...Relation) (*Tables, error) {
 // Prepare begins to read what a match needs, before it asks for it.
 func (db *DB) Prepare() {
 	db.renew()
-	go db.ahead().whole("source", "sqlite_autoindex_subject_1", "coverage", "named", "expected", "link_placed", "artifact_name")
+	go db.ahead().whole("source", "sqlite_autoindex_subject_1", "artifact_name", "coverage", "named", "expected", "link_placed", "event_opaque", "artifact", "item")
 }
 
 // together runs functions at once and waits for all.
@@ -144,7 +144,7 @@ func (db *DB) Links(relations ...Relation) ([]LinkRow, error) {
 		return nil, fmt.Errorf("read links: %w", err)
 	}
 	slices.Sort(ids)
-	go db.ahead().rows("link", ids)
+	db.askFor("link", ids)
 	out := make([]LinkRow, 0, len(ids))
 	same := interned{}
 	err = db.each(func(row rawRow) {
@@ -166,7 +166,11 @@ func (db *DB) Links(relations ...Relation) ([]LinkRow, error) {
 // Pairs yields the ends of the links of a relation at least one end of which is
 // among those named; links that say the same may come more than once.
 func (db *DB) Pairs(relation Relation, ends []string, yield func(from, to string)) error {
-	const query = "SELECT l.a,l.b FROM link l JOIN source s ON s.id=l.source AND s.complete=1 WHERE l.relation=?1 AND "
+	const query = "SELECT l.id FROM link l WHERE l.relation=?1 AND "
+	if len(ends) > chunk {
+		go db.ahead().whole("link_a", "link_b")
+	}
+	var ids []int64
 	for part := range slices.Chunk(ends, chunk) {
 		args := make([]any, 0, len(part)+1)
 		args = append(args, string(relation))
@@ -176,9 +180,16 @@ func (db *DB) Pairs(relation Relation, ends []string, yield func(from, to string
 			fmt.Fprintf(&list, ",?%d", i+2)
 		}
 		in := " IN (" + list.String()[1:] + ")"
-		if err := db.each(func(row rawRow) { yield(row.text(0), row.text(1)) }, query+"l.a"+in+" UNION ALL "+query+"l.b"+in, args...); err != nil {
+		if err := db.each(func(row rawRow) { ids = append(ids, row.int(0)) }, query+"l.a"+in+" UNION ALL "+query+"l.b"+in, args...); err != nil {
 			return fmt.Errorf("read links: %w", err)
 		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	db.askFor("link", ids)
+	if err := db.each(func(row rawRow) { yield(row.text(0), row.text(1)) },
+		"SELECT l.a,l.b FROM link l JOIN source s ON s.id=l.source AND s.complete=1 WHERE l.id"+inList, idList(ids)); err != nil {
+		return fmt.Errorf("read links: %w", err)
 	}
 	return nil
 }
