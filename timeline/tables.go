@@ -28,9 +28,13 @@ func (db *DB) Tables(relations ...Relation) (*Tables, error) {
 	); err != nil {
 		return nil, err
 	}
-	alive := make([]bool, len(r.subjects))
 	err := together(
-		func() (err error) { t.Coverage, err = db.coverages(r); return err },
+		func() (err error) {
+			if t.Coverage, err = db.coverages(r); err == nil {
+				t.Subjects, err = db.living(r, t.Coverage)
+			}
+			return err
+		},
 		func() error {
 			rows, who, err := db.expectations(r)
 			r.arrange(rows, who)
@@ -38,16 +42,14 @@ func (db *DB) Tables(relations ...Relation) (*Tables, error) {
 			return err
 		},
 		func() (err error) { t.Links, err = db.Links(relations...); return err },
-		func() error { return db.named(r, alive, "named", "claimed") },
 	)
-	t.Subjects = r.living(alive, t.Coverage)
 	return t, err
 }
 
 // Prepare begins to read what a match needs, before it asks for it.
 func (db *DB) Prepare() {
 	db.renew()
-	go db.ahead().whole("source", "sqlite_autoindex_subject_1", "artifact_name", "coverage", "named", "expected", "link_placed", "event_opaque", "artifact", "item")
+	go db.ahead().whole("source", "sqlite_autoindex_subject_1", "artifact_name", "coverage", "expected", "link_placed", "event_opaque", "artifact", "item")
 }
 
 // together runs functions at once and waits for all.
@@ -68,48 +70,50 @@ func (db *DB) Subjects() ([]Subject, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read subjects: %w", err)
 	}
-	alive := make([]bool, len(r.subjects))
-	if err := db.named(r, alive, "named", "claimed", "coverage"); err != nil {
-		return nil, err
+	covered, err := db.coverages(r)
+	if err != nil {
+		return nil, fmt.Errorf("read subjects: %w", err)
 	}
-	return r.living(alive, nil), nil
+	return db.living(r, covered)
 }
 
-// named marks the subjects that tables name, by number.
-func (db *DB) named(r *roster, alive []bool, tables ...string) error {
-	for _, table := range tables {
-		// One row for each source: there are many subjects in one.
-		err := db.each(func(row rawRow) {
-			if !r.counts(row.int(0)) {
-				return
-			}
-			numbers(row.text(1), func(id int64) {
-				if id < int64(len(alive)) { // else it came after the roster was read
-					alive[id] = true
-				}
-			})
-		}, "SELECT source,group_concat(subject) FROM "+table+" GROUP BY source")
-		if err != nil {
-			return fmt.Errorf("read subjects: %w", err)
+// living are the subjects that are covered, claimed or named by complete
+// sources.
+func (db *DB) living(r *roster, covered []CoverageRow) ([]Subject, error) {
+	alive, left := make([]bool, len(r.subjects)), len(r.order)
+	mark := func(id int64) {
+		if id < int64(len(alive)) && !alive[id] { // else it came after the roster was read
+			alive[id] = true
+			left--
 		}
 	}
-	return nil
-}
-
-// living are the subjects that are marked or covered.
-func (r *roster) living(alive []bool, covered []CoverageRow) []Subject {
-	out := make([]Subject, 0, len(alive))
 	for _, id := range r.order {
-		s := r.subjects[id]
-		n := 0
-		for n < len(covered) && covered[n].Subject == s {
-			n++
-		}
-		if covered = covered[n:]; n > 0 || alive[id] {
-			out = append(out, s)
+		for ; len(covered) > 0 && covered[0].Subject == r.subjects[id]; covered = covered[1:] {
+			mark(id)
 		}
 	}
-	return out
+	marks := func(row rawRow) {
+		if r.counts(row.int(0)) {
+			numbers(row.text(1), mark)
+		}
+	}
+	// One row for each source: there are many subjects in one.
+	err := db.each(marks, "SELECT source,group_concat(subject) FROM claimed GROUP BY source")
+	// Nearly all are covered. Who is not is named by many sources, so that a few are
+	// enough; that there is somebody else only all of them tell.
+	for last, some := int64(len(r.complete))-1, int64(4); err == nil && last >= 0 && left > 0; last, some = last-some, 4*some {
+		err = db.each(marks, "SELECT source,group_concat(subject) FROM named WHERE source BETWEEN ? AND ? GROUP BY source", last-some+1, last)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read subjects: %w", err)
+	}
+	out := make([]Subject, 0, len(r.order)-left)
+	for _, id := range r.order {
+		if alive[id] {
+			out = append(out, r.subjects[id])
+		}
+	}
+	return out, nil
 }
 
 // atMost guesses how many rows a table has, to make room for them at once.
