@@ -20,7 +20,7 @@ func looksSyslog(text []byte) bool {
 	case text[0] <= '9':
 		return len(text) > 19 && (text[10] == 'T' || text[10] == '.' && text[17] == ' ' || localClock(text) > 0)
 	}
-	return len(text) > 15 && text[3] == ' ' || localClock(text) > 0
+	return len(text) > 15 && text[0] <= 'Z' && text[3] == ' ' || localClock(text) > 0
 }
 
 // clock reads the time that text starts with and returns its length.
