@@ -72,28 +72,62 @@ func (c *contents) built(j judged) *cleared {
 // that name another version, or that the list is whole and does not name the
 // package; a bad verdict with the line that names it; "" when no list is known.
 func (c *contents) of(digests []timeline.Digest) (Verdict, []Evidence, string) {
-	for _, d := range digests {
+	for _, d := range digests { // of several lists of one image a bad one decides
 		for _, id := range c.same(d.Value) {
-			js := c.facts[id]
-			for _, j := range js {
+			for _, j := range c.facts[id] {
 				if j.verdict == Exposed {
 					return Exposed, []Evidence{{Fact: j.Fact, Part: "content of exactly this digest"}}, fmt.Sprintf("the content list of %s names %s", short(id), j.Item.Artifact)
 				}
 			}
-			if !c.listed(id) {
-				continue
+		}
+	}
+	for _, d := range digests {
+		for _, id := range c.same(d.Value) {
+			if by, how, ok := c.clean(id); ok {
+				return Clear, by, how
 			}
-			for _, j := range js {
-				if j.answer {
-					return Clear, []Evidence{{Fact: j.Fact, Part: "content of exactly this digest"}}, fmt.Sprintf("the content list of %s names %s, which is not listed", short(id), j.Item.Artifact)
-				}
-			}
-			if len(js) == 0 {
-				return Clear, nil, fmt.Sprintf("the content list of %s is whole and names no listed package", short(id))
-			}
+		}
+		if by, how, ok := c.allClean(d.Value); ok {
+			return Clear, by, how
 		}
 	}
 	return "", nil, ""
+}
+
+// clean reports whether there is a whole list of exactly this digest that names
+// another version, or not the package.
+func (c *contents) clean(id string) (by []Evidence, how string, ok bool) {
+	if !c.listed(id) {
+		return nil, "", false
+	}
+	js := c.facts[id]
+	for _, j := range js {
+		if j.answer {
+			return []Evidence{{Fact: j.Fact, Part: "content of exactly this digest"}}, fmt.Sprintf("the content list of %s names %s, which is not listed", short(id), j.Item.Artifact), true
+		}
+	}
+	return nil, fmt.Sprintf("the content list of %s is whole and names no listed package", short(id)), len(js) == 0
+}
+
+// allClean reports whether each manifest of an index is clean: whichever of them
+// came.
+func (c *contents) allClean(index string) (by []Evidence, how string, ok bool) {
+	kids := c.held(index)
+	for _, kid := range kids {
+		if !slices.ContainsFunc(c.same(kid), func(id string) bool {
+			if id == index {
+				return false
+			}
+			list, _, clean := c.clean(id)
+			if clean {
+				by = append(by, list...)
+			}
+			return clean
+		}) {
+			return nil, "", false
+		}
+	}
+	return by, fmt.Sprintf("the content lists of all %d manifests of %s are whole, and name no listed package", len(kids), short(index)), len(kids) > 1
 }
 
 // derived judges every fact that carries the digest of an image whose content

@@ -114,6 +114,12 @@ func (h *holdings) parents(d string) []string {
 	return h.up[d]
 }
 
+// held lists what an index or a manifest holds.
+func (h *holdings) held(d string) []string {
+	h.want(d)
+	return h.down[d]
+}
+
 // layers are the unpacked layers of an image.
 func (h *holdings) layers(image string) []string {
 	h.want(image)
