@@ -58,10 +58,11 @@ var toxMarks = [][]byte{
 //
 //	py312: 1089 I install_deps> python -I -m pip install pytest [tox/tox_env/api.py:427]
 func cutToxEnv(text []byte) (env, rest []byte, ok bool) {
-	env, rest, ok = bytes.Cut(text[:min(len(text), 4096)], []byte(" "))
-	if rest = text[min(len(env)+1, len(text)):]; !ok || len(env) < 2 || len(env) > 60 {
+	n := bytes.IndexByte(text[:min(len(text), 62)], ' ')
+	if n < 2 {
 		return nil, nil, false
 	}
+	env, rest = text[:n], text[n+1:]
 	env, four := bytes.CutSuffix(env, []byte(":"))
 	for _, c := range env {
 		if !letter(c) && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
