@@ -76,7 +76,7 @@ const (
 var toolLines = regexp.MustCompile(`^\s*(?:Collecting [A-Za-z0-9][\w.-]*(?:\[[\w,.-]*\])?(?:[<>=!~(]|$| \(from )` +
 	`|(?:Downloading|Using cached) \S*-[0-9]\S*\.(?:whl|tar\.gz|whl\.metadata) ?|Successfully installed \S+-[0-9]|Requirement already satisfied: ` +
 	`|\+ [\w.-]+==[0-9]|Installed \d+ packages? in |Resolved \d+ packages? in |Package operations: \d+ install|[-•] Installing \S+ \([0-9]` +
-	`|added \d+ packages?(?:,| in | from )|npm (?:warn|WARN|http|notice|ERR!|error) |\+ (?:@[\w.-]+/)?[\w.-]+@[0-9]|➤ YN\d{4}: |yarn (?:install|add) v[0-9]` +
+	`|added \d+ packages?(?:,| in | from )|npm (?:warn|WARN|http|notice|ERR!|error) |➤ YN\d{4}: |yarn (?:install|add) v[0-9]` +
 	`|Progress: resolved \d|Packages: \+\d|bun (?:install|add) v[0-9]|\d+ packages? installed \[` +
 	`|#\d+ (?:\d+\.\d{1,3} |DONE \d+\.\ds$|extracting sha256:[0-9a-f]{64})` +
 	`|Status: Downloaded newer image for |Status: Image is up to date for |Digest: sha256:[0-9a-f]{64}$)`)
@@ -85,7 +85,7 @@ var toolLines = regexp.MustCompile(`^\s*(?:Collecting [A-Za-z0-9][\w.-]*(?:\[[\w
 var toolWords = [][]byte{
 	[]byte("Collecting "), []byte("Downloading "), []byte("Using cached "), []byte("Successfully installed "), []byte("Requirement already satisfied: "), []byte("=="),
 	[]byte("Installed "), []byte("Resolved "), []byte("Package operations: "), []byte("Installing "), []byte("Status: "), []byte("Digest: "),
-	[]byte("added "), []byte("npm "), []byte("+ "), []byte("YN0"), []byte("yarn "), []byte("Progress: resolved "), []byte("Packages: +"), []byte("bun "), []byte(" installed ["), []byte("#"),
+	[]byte("added "), []byte("npm "), []byte("YN0"), []byte("yarn "), []byte("Progress: resolved "), []byte("Packages: +"), []byte("bun "), []byte(" installed ["), []byte("#"),
 }
 
 func mentionsTool(text []byte) bool {

@@ -48,15 +48,19 @@ var pnpmTask = regexp.MustCompile(`^(?:\.|[\w.@-]+(?:/[\w.@-]+)+) [\w:.-]+\$ \S`
 
 // looksTasks knows the first lines.
 func looksTasks(text []byte) bool {
-	if len(text) > 0 && (text[0] == 'l' || text[0] == 0xe2) {
-		for i := range taskRunners {
-			if r := &taskRunners[i]; r.begins != nil && bytes.HasPrefix(text, r.begins) {
-				return true
-			}
+	if len(text) == 0 {
+		return false
+	}
+	switch text[0] {
+	case 0xe2:
+		return bytes.HasPrefix(text, taskRunners[0].begins)
+	case 'l':
+		if bytes.HasPrefix(text, taskRunners[1].begins) {
+			return true
 		}
 	}
-	i := bytes.IndexByte(text[:min(len(text), 200)], '$')
-	return i > 0 && bytes.Contains(text[i:min(len(text), 201)], []byte("$ ")) && pnpmTask.Match(text)
+	i := bytes.IndexByte(text[:min(len(text), 100)], '$')
+	return i > 2 && i+1 < len(text) && text[i+1] == ' ' && text[i-1] != ' ' && pnpmTask.Match(text)
 }
 
 type taskPrefix struct {
@@ -91,8 +95,8 @@ func (p *taskPrefix) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out)
 		return nil
 	}
 	name, rest := l.Text[m[2]:m[3]], l.Text[m[1]:]
-	if hit := bytes.HasPrefix(rest, []byte("cache hit, ")) || bytes.HasPrefix(rest, []byte("cache hit (")); hit || bytes.HasPrefix(rest, []byte("cache miss, ")) || bytes.HasPrefix(rest, []byte("cache bypass, ")) {
-		p.replayed[string(name)] = hit
+	if bytes.HasPrefix(rest, []byte("cache ")) {
+		p.replayed[string(name)] = bytes.HasPrefix(rest, []byte("cache hit"))
 		return s
 	}
 	if p.replayed[string(name)] {

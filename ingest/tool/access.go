@@ -321,7 +321,8 @@ func (r *request) subject(o *evidence.Out) timeline.Subject {
 
 // asksNPM reports whether a client of npm got an answer: npm, yarn, pnpm and bun.
 func (r *request) asksNPM() bool {
-	return (r.status == 200 || r.status == 304) && (bytes.Contains(r.agent, []byte("npm/")) || bytes.Contains(r.agent, []byte("Bun/")))
+	agent := r.agent[:min(len(r.agent), 64)] // it stands first: yarn/1.22.22 npm/? node/v20
+	return (r.status == 200 || r.status == 304) && (bytes.Contains(agent, []byte("npm/")) || bytes.Contains(agent, []byte("Bun/")))
 }
 
 // request says what a request means, by the shape of its path alone: mirrors
@@ -361,8 +362,9 @@ func serves(path []byte) bool {
 		return true
 	}
 	return bytes.Contains(path, []byte("/manifests/")) || bytes.Contains(path, []byte("/blobs/")) ||
-		bytes.Contains(path, []byte("simple/")) || bytes.Contains(path, []byte("/json")) || bytes.Contains(path, []byte("/@v/")) ||
-		bytes.Contains(path, []byte("/crates/")) || bytes.Contains(path, []byte("api/npm/"))
+		bytes.Contains(path, []byte("simple/")) || bytes.Contains(path, []byte("/json")) ||
+		bytes.IndexByte(path, '@') >= 0 && bytes.Contains(path, []byte("/@v/")) || string(file) == "download" ||
+		bytes.HasPrefix(path, []byte("/api/npm/")) || bytes.HasPrefix(path, []byte("/artifactory/api/npm/"))
 }
 
 // End settles what waited for a later line.

@@ -98,7 +98,7 @@ var ELBAccess = evidence.Format{
 // elbStarts lists what a line can start with: the kind of the request, or, as
 // the time is taken off, the name of a load balancer.
 func elbStarts() (starts []string) {
-	const letters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	const letters = "0123456789abcdefghijklmnopqrstuvwxyz"
 	for _, a := range letters {
 		for _, b := range letters + "-" {
 			starts = append(starts, string(a)+string(b))

@@ -23,9 +23,17 @@ var AccessObjects = evidence.Format{
 	Cannot: "who stands behind an address (inventory), what became of it; objects whose fields have other names",
 	Doc:    "https://nginx.org/en/docs/http/ngx_http_log_module.html#log_format",
 	Sample: "written by hand after the documentation",
-	Fields: [][]string{{"remote_addr", "request", "status"}, {"remote_addr", "request_uri", "status"}, {"remote_ip", "method", "uri", "status"},
-		{"method", "path", "response_code"}, {"ClientIP", "ClientRequestMethod", "ClientRequestURI", "EdgeResponseStatus"}, {"httpRequest", "logName"}, {"request", "response", "client_ip"},
-		{"method", "path", "status", "remote_ip"}, {"remote", "method", "path", "code"}},
+	Fields: [][]string{
+		{"remote_addr", "request", "status"},
+		{"remote_addr", "request_uri", "status"},
+		{"remote_ip", "method", "uri", "status"},
+		{"method", "path", "response_code"},
+		{"ClientIP", "ClientRequestMethod", "ClientRequestURI", "EdgeResponseStatus"},
+		{"httpRequest", "logName"},
+		{"request", "response", "client_ip"},
+		{"method", "path", "status", "remote_ip"},
+		{"remote", "method", "path", "code"},
+	},
 	Tool: func() evidence.Parser { return &jsonAccess{read: namedRequest} },
 }
 

@@ -97,10 +97,12 @@ const (
 // given ends a question behind which the next command stands: when it was
 // answered, it went on.
 func (n *npm) given(o *evidence.Out) {
-	if n.asks.phase == npmWaits {
+	switch n.asks.phase {
+	case npmWaits:
 		n.proceed(npmWent, o)
-	} else if n.asks.phase == npmNames {
+	case npmNames:
 		n.proceed(npmUnknown, o)
+	case npmIdle, npmReport:
 	}
 }
 

@@ -18,8 +18,10 @@ var Pnpm = evidence.Format{
 	Cannot: "the versions of what they depend on: pnpm-lock.yaml of that commit has them",
 	Doc:    "https://github.com/pnpm/pnpm.io/blob/main/docs/cli/install.md",
 	Sample: "pnpm 8 and 9.15.9 run for this project",
-	Starts: []string{"Packages: ", "Progress: ", "Lockfile is", "Already up to date", "dependencies:", "devDependencies:", "optionalDependencies:", "peerDependencies:", "+ ", "- ", "Done in ",
-		"Scope: all ", "Resolving: total ", ". ", "../", ".../", "node_modules/.pnpm/", "WARN ", "\u2009WARN", "Legend: production dependency"},
+	Starts: []string{
+		"Packages: ", "Progress: ", "Lockfile is", "Already up to date", "dependencies:", "devDependencies:", "optionalDependencies:", "peerDependencies:", "+ ", "- ", "Done in ",
+		"Scope: all ", "Resolving: total ", ". ", "../", ".../", "node_modules/.pnpm/", "WARN ", "\u2009WARN", "Legend: production dependency",
+	},
 	Looks: looksPnpm,
 	Tool:  func() evidence.Parser { return &pnpm{} },
 }

@@ -78,8 +78,9 @@ func (p *pnpm) script(text string, o *evidence.Out) evidence.Result {
 	if before, inner, nested := strings.Cut(name, "/node_modules/"); nested {
 		store, name = before, inner // node_modules/.pnpm/… itself
 	}
+	script, _, echoed := strings.Cut(rest, "$ ")
 	runs := strings.HasPrefix(rest, "Running ") && strings.Contains(rest, "install script...") ||
-		strings.Contains(rest, "install$ ") && !strings.Contains(rest[:strings.Index(rest, "$ ")], " ")
+		echoed && strings.HasSuffix(script, "install") && !strings.Contains(script, " ")
 	if !ok || !runs || !evidence.IsNPMName(name) {
 		return evidence.Miss
 	}

@@ -60,7 +60,7 @@ func (x *w3c) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return evidence.Miss
 	}
 	r := request{size: -1}
-	if !x.request(&r, w, o) {
+	if !x.request(&r, w) {
 		return evidence.Miss
 	}
 	x.access.request(&r, o)
@@ -68,7 +68,7 @@ func (x *w3c) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 }
 
 // request reads the columns of one line; ok is false when it is no request.
-func (x *w3c) request(r *request, w [][]byte, o *evidence.Out) (ok bool) {
+func (x *w3c) request(r *request, w [][]byte) (ok bool) {
 	var day, clock []byte
 	content := int64(-1)
 	for i, name := range x.columns {
