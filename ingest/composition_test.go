@@ -241,7 +241,10 @@ func TestComposition(t *testing.T) {
 		}
 	}
 	for name, w := range all {
-		t.Run(name, func(t *testing.T) { compose(t, w, samples) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			compose(t, w, samples)
+		})
 	}
 }
 
