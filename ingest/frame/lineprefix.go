@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"pulltrail/ingest/evidence"
@@ -35,7 +36,8 @@ type prefixShape struct {
 	clock  func(text []byte, t *evidence.Times) timeline.Span
 }
 
-// prefixShapes are tried in this order.
+// prefixShapes are tried in this order. They are large, and made ready when they
+// are first wanted.
 //
 //	[12:04:51]W:	 [Step 1/2] Collecting litellm                                 (TeamCity)
 //	build	21-Oct-2026 12:04:51	Collecting litellm                             (Bamboo)
@@ -50,22 +52,24 @@ type prefixShape struct {
 //	[CI/build]   | Collecting litellm                                          (act)
 //	             +deps | Collecting litellm                                    (Earthly)
 //	build-1234: Collecting litellm                                             (argo logs)
-var prefixShapes = []prefixShape{
-	{regexp.MustCompile(`^\[(?P<time>\d\d:\d\d:\d\d)\][A-Za-z]?(?: ?:)?[ \t]*(?:\[(?P<name>[^\]\n]{1,100})\] )?`), dateless},
-	{regexp.MustCompile(`^(?:(?:simple|build|command|error)\t)?(?P<time>\d\d-[A-Z][a-z]{2}-\d{4} \d\d:\d\d:\d\d)\t`), bambooTime},
-	{regexp.MustCompile(`^\[(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)\]:? ` + levelOrName), evidence.ISOStamp},
-	{regexp.MustCompile(`^(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)(?: UTC)?:? ` + levelOrName), evidence.ISOStamp},
-	{regexp.MustCompile(`^(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [AP]M) {1,3}` + levelOrName), dateless},
-	{regexp.MustCompile(`^(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) ` + levelOrName), yearlessStamp},
-	{regexp.MustCompile(`^(?P<time>\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?):? ` + levelOrName), dateless},
-	{regexp.MustCompile(`^` + level), nil},
-	{regexp.MustCompile(`^(?:==>|   ) (?P<name>[\w.-]{1,80}): `), nil},
-	{regexp.MustCompile(`^(?P<name>[\w.\[\]"-]{1,160} \((?:remote|local)-exec\)): `), nil},
-	{regexp.MustCompile(`^\[(?P<name>[^\]\n]{1,120})\] {1,3}\|  ?`), nil},
-	{regexp.MustCompile(`^ *(?P<name>\+?[\w./*-]{1,80}) +\| `), nil},
-	{regexp.MustCompile(`^\[(?P<name>[A-Za-z][^\]\n]{0,119})\](?: out: | run: | |: )`), nil},
-	{regexp.MustCompile(`^(?P<name>[\w.-]{1,80}): `), nil},
-}
+var prefixShapes = sync.OnceValue(func() []prefixShape {
+	return []prefixShape{
+		{regexp.MustCompile(`^\[(?P<time>\d\d:\d\d:\d\d)\][A-Za-z]?(?: ?:)?[ \t]*(?:\[(?P<name>[^\]\n]{1,100})\] )?`), dateless},
+		{regexp.MustCompile(`^(?:(?:simple|build|command|error)\t)?(?P<time>\d\d-[A-Z][a-z]{2}-\d{4} \d\d:\d\d:\d\d)\t`), bambooTime},
+		{regexp.MustCompile(`^\[(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)\]:? ` + levelOrName), evidence.ISOStamp},
+		{regexp.MustCompile(`^(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)(?: UTC)?:? ` + levelOrName), evidence.ISOStamp},
+		{regexp.MustCompile(`^(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [AP]M) {1,3}` + levelOrName), dateless},
+		{regexp.MustCompile(`^(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) ` + levelOrName), yearlessStamp},
+		{regexp.MustCompile(`^(?P<time>\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?):? ` + levelOrName), dateless},
+		{regexp.MustCompile(`^` + level), nil},
+		{regexp.MustCompile(`^(?:==>|   ) (?P<name>[\w.-]{1,80}): `), nil},
+		{regexp.MustCompile(`^(?P<name>[\w.\[\]"-]{1,160} \((?:remote|local)-exec\)): `), nil},
+		{regexp.MustCompile(`^\[(?P<name>[^\]\n]{1,120})\] {1,3}\|  ?`), nil},
+		{regexp.MustCompile(`^ *(?P<name>\+?[\w./*-]{1,80}) +\| `), nil},
+		{regexp.MustCompile(`^\[(?P<name>[A-Za-z][^\]\n]{0,119})\](?: out: | run: | |: )`), nil},
+		{regexp.MustCompile(`^(?P<name>[\w.-]{1,80}): `), nil},
+	}
+})
 
 const (
 	level       = `(?:\[(?:INFO|DEBUG|NOTICE|info|debug)\] |(?:INFO|DEBUG|NOTICE|info|debug)(?:: | - |\s+))`
@@ -126,8 +130,9 @@ func prefixOf(head []byte) *prefixShape {
 			kinds[shape][kind] = true
 		}
 	}
-	for i := range prefixShapes {
-		if shape := &prefixShapes[i]; len(kinds[shape]) > 1 && (shape.clock != nil || !alone) {
+	shapes := prefixShapes()
+	for i := range shapes {
+		if shape := &shapes[i]; len(kinds[shape]) > 1 && (shape.clock != nil || !alone) {
 			return shape
 		}
 	}
@@ -137,8 +142,9 @@ func prefixOf(head []byte) *prefixShape {
 // shapeOf returns the shape that a line of a tool has, and the first word of
 // what the tool says.
 func shapeOf(line []byte) (shape *prefixShape, kind string) {
-	for i := range prefixShapes {
-		shape := &prefixShapes[i]
+	shapes := prefixShapes()
+	for i := range shapes {
+		shape := &shapes[i]
 		m := shape.begins.FindIndex(line[:min(len(line), maxPrefix)])
 		if m == nil || m[1] == 0 || !toolLines.Match(line[m[1]:]) {
 			continue

@@ -22,7 +22,7 @@ func TestQuickLooks(t *testing.T) {
 		}
 		for line := range bytes.Lines(data) {
 			line = bytes.TrimRight(line, "\r\n")
-			if prompts.Match(line[:min(len(line), 512)]) {
+			if prompts().Match(line[:min(len(line), 512)]) {
 				if prompt++; !endsPrompt(line) {
 					t.Errorf("a prompt, and not seen: %q", line)
 				}

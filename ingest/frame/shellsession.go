@@ -3,6 +3,7 @@ package frame
 import (
 	"bytes"
 	"regexp"
+	"sync"
 
 	"pulltrail/ingest/evidence"
 )
@@ -35,15 +36,17 @@ var ShellSession = evidence.Format{
 //	➜  gateway git:(main) ✗ uv add litellm
 //	❯ uv add litellm
 //	(.venv) $ pip install litellm
-var prompts = regexp.MustCompile(`^(?:\([\w.@:/ -]{1,60}\) ?)*(?:` +
-	`[\w.-]+@[\w.-]+:[^\s$#%>]{0,200}[$#%] |` +
-	`\[[\w.-]+@[\w.-]+ [^\]]{0,200}\][$#] |` +
-	`[\w.-]+@[\w.-]+ [^\s$#%]{1,200} [%$#] |` +
-	`[\w.-]+:[^\s$#%:]{1,200} [\w.-]+\$ |` +
-	`(?:PS )?[A-Za-z]:\\[^<>|"*?]{0,200}> ?|` +
-	`➜ {1,2}[^\s]{1,100} (?:git:\([^)\s]{1,100}\) )?(?:✗ )?|` +
-	`❯ ` +
-	`)|^(?:\([\w.@:/-]{1,60}\) ?)+[$#%>] `)
+var prompts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\([\w.@:/ -]{1,60}\) ?)*(?:` +
+		`[\w.-]+@[\w.-]+:[^\s$#%>]{0,200}[$#%] |` +
+		`\[[\w.-]+@[\w.-]+ [^\]]{0,200}\][$#] |` +
+		`[\w.-]+@[\w.-]+ [^\s$#%]{1,200} [%$#] |` +
+		`[\w.-]+:[^\s$#%:]{1,200} [\w.-]+\$ |` +
+		`(?:PS )?[A-Za-z]:\\[^<>|"*?]{0,200}> ?|` +
+		`➜ {1,2}[^\s]{1,100} (?:git:\([^)\s]{1,100}\) )?(?:✗ )?|` +
+		`❯ ` +
+		`)|^(?:\([\w.@:/-]{1,60}\) ?)+[$#%>] `)
+})
 
 // promptCommand returns what was typed behind a prompt; nil when the line has
 // none.
@@ -52,7 +55,7 @@ func promptCommand(line []byte) []byte {
 	if len(line) < 4 || !endsPrompt(head) {
 		return nil
 	}
-	m := prompts.FindIndex(head)
+	m := prompts().FindIndex(head)
 	if m == nil {
 		return nil
 	}

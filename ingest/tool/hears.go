@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"encoding/binary"
 	"maps"
 )
 
@@ -53,9 +54,7 @@ func beginsRecipe(text []byte) bool {
 // beginsOdd is beginsRecipe for a first word that is more than a name, which
 // shows at n.
 func beginsOdd(text []byte, n int) bool {
-	for n < len(text) && !endsWord[text[n]] {
-		n++
-	}
+	n += plainWord(text[n:])
 	if n < len(text) && text[n] != ' ' {
 		return true // by what may be a blank
 	}
@@ -106,13 +105,22 @@ var inName = func() (table [256]bool) {
 	return table
 }()
 
-// endsWord are the characters that end a first word or might be a blank.
-var endsWord = func() (table [256]bool) {
-	for c := range table {
-		table[c] = c <= ' ' || c >= 0x7f
+// plainWord returns how many bytes at the beginning of text end no word and might
+// be no blank, eight at a time: paths are long.
+func plainWord(text []byte) (n int) {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	for n+8 <= len(text) {
+		eight := binary.LittleEndian.Uint64(text[n:])
+		if odd := (eight - ('!' * ones)) | eight; odd&high != 0 { // also where a byte below borrows: the rest is looked at alone
+			break
+		}
+		n += 8
 	}
-	return table
-}()
+	for n < len(text) && text[n] > ' ' && text[n] < 0x80 {
+		n++
+	}
+	return n
+}
 
 // endsScript reports whether a file, whose name begins at name, may be one that
 // isScript knows: by its ending, in a folder of the project also without one.
