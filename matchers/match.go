@@ -256,7 +256,7 @@ func (m *matching) conclude(order []*about) []Finding {
 }
 
 // arrange moves findings to where their rank belongs, those of one rank in the
-// order they have. They are large, and each moves once.
+// order they have.
 func arrange(findings []Finding, ranks []int) {
 	starts := make([]int, len(Verdicts)+2)
 	for _, r := range ranks {
@@ -270,18 +270,7 @@ func arrange(findings []Finding, ranks []int) {
 		from[starts[r]] = i
 		starts[r]++
 	}
-	for i := range findings {
-		if from[i] == i {
-			continue
-		}
-		first, at := findings[i], i // of a circle in which each goes to the place of the next
-		for from[at] != i {
-			next := from[at]
-			findings[at] = findings[next]
-			from[at], at = at, next
-		}
-		findings[at], from[at] = first, at
-	}
+	timeline.Permute(findings, from)
 }
 
 func compareSubjects(a, b timeline.Subject) int { return a.Compare(b) }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	sqlite3 "github.com/mattn/go-sqlite3"
 )
@@ -50,16 +51,26 @@ type DB struct {
 }
 
 // Create opens the case in dir for writing and makes it when it is new. Only
-// one process can; the second gets ErrLocked. Readers are never hindered.
-// Whatever an interrupted run left unfinished is removed.
-func Create(dir string) (*DB, error) {
+// one process can; the second waits for one that only stores an answer or a
+// statement, and then gets ErrLocked. Readers are never hindered. Whatever an
+// interrupted run left unfinished is removed.
+func Create(dir string) (*DB, error) { return openForWriting(dir, lockWait) }
+
+// CreateAtOnce is Create for what is not worth waiting for.
+func CreateAtOnce(dir string) (*DB, error) { return openForWriting(dir, 0) }
+
+// lockWait is longer than storing an answer takes, also in a case of ten million
+// events: a scheduled import must not fail because somebody asked.
+const lockWait = 5 * time.Second
+
+func openForWriting(dir string, wait time.Duration) (*DB, error) {
 	if err := checkLibrary(); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make case: %w", err)
 	}
-	lock, err := takeLock(filepath.Join(dir, "lock"))
+	lock, err := takeLock(filepath.Join(dir, "lock"), wait)
 	if err != nil {
 		return nil, err
 	}
@@ -263,13 +274,21 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// takeLock takes the writer's lock; the file names the process that has it.
-func takeLock(path string) (*os.File, error) {
+// takeLock takes the writer's lock, for which it waits so long; the file names
+// the process that has it.
+func takeLock(path string, wait time.Duration) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock case: %w", err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	const pause = 20 * time.Millisecond
+	for ; ; wait -= pause {
+		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil || wait <= 0 {
+			break
+		}
+		time.Sleep(pause)
+	}
+	if err != nil {
 		defer f.Close()
 		holder := make([]byte, 20)
 		n, _ := f.ReadAt(holder, 0)

@@ -131,14 +131,22 @@ func claims(t *testing.T, db *DB) []string {
 func TestSecondWriter(t *testing.T) {
 	dir := t.TempDir()
 	first := create(t, dir)
-	_, err := Create(dir)
+	_, err := CreateAtOnce(dir)
 	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprintf("(process %d)", os.Getpid())) {
 		t.Errorf("second writer: %v", err)
 	}
-	if err := first.Close(); err != nil {
+	closed := make(chan error, 1)
+	go func() { // as one that stores an answer
+		time.Sleep(50 * time.Millisecond)
+		closed <- first.Close()
+	}()
+	second, err := Create(dir)
+	if err := errors.Join(err, <-closed); err != nil {
+		t.Fatalf("the second writer does not wait for the first: %v", err)
+	}
+	if err := second.Close(); err != nil {
 		t.Fatal(err)
 	}
-	create(t, dir)
 }
 
 func TestReadersAreNotHindered(t *testing.T) {

@@ -69,6 +69,12 @@ func (r *roster) arrange(rows []ExpectedRow, numbers []int64) {
 		from[next[id]] = i
 		next[id]++
 	}
+	Permute(rows, from)
+}
+
+// Permute moves rows to their places: from says which comes to each. They are
+// large, and each moves once.
+func Permute[T any](rows []T, from []int) {
 	for i := range rows {
 		if from[i] == i {
 			continue

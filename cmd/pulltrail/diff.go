@@ -141,7 +141,7 @@ func (a *app) listAnswers(out *bufio.Writer, db *timeline.DB, inc *matchers.Inci
 // store keeps the answer for 'pulltrail diff'. A case that another process
 // writes, or that cannot be written, is no reason to refuse an answer.
 func (a *app) store(res *matchers.Result) error {
-	db, err := timeline.Create(a.caseDir)
+	db, err := timeline.CreateAtOnce(a.caseDir)
 	if err == nil {
 		err = errors.Join(matchers.Store(db, res, version, a.commandLine()), db.Close())
 	}

@@ -44,7 +44,7 @@ func looksUV(text []byte) bool {
 		word, rest, _ := bytes.Cut(text, []byte(" "))
 		if len(word) > 5 { // Downloading litellm (8.1MiB)
 			_, size, _ := bytes.Cut(rest, []byte(" "))
-			return len(size) > 0 && size[0] == '('
+			return bytes.HasPrefix(evidence.TrimIndent(size), []byte("("))
 		}
 		for i := range uvDebug {
 			if w := uvDebug[i].start; len(rest) > len(w) && string(rest[:len(w)]) == w {
