@@ -53,7 +53,7 @@ type buildFile struct {
 //
 //	ARG BASE=ghcr.io/berriai/litellm
 //	FROM ${BASE}:main-stable AS gateway
-//	RUN --mount=type=cache,target=/root/.cache pip install 'litellm>=1.100'
+//	RUN --mount=type=cache,target=/home/app/.cache pip install 'litellm>=1.100'
 //	COPY --from=docker.io/acme/tools:3 /usr/bin/x /usr/bin/x
 func readDockerfile(d *evidence.Doc, o *evidence.Out) error {
 	o.Seen("")

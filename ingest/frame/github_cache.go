@@ -31,8 +31,12 @@ func (r *restoring) begins(a evidence.CIAction) {
 //	cache: poetry
 //	bundler-cache: true
 func (r *restoring) setting(text []byte) {
-	r.goes = false
 	name, value, ok := bytes.Cut(bytes.TrimSpace(text), []byte(": "))
+	if r.goes && !ok { // a path that the workflow indents
+		r.path(text)
+		return
+	}
+	r.goes = false
 	if !r.step || !ok {
 		return
 	}

@@ -16,6 +16,7 @@ type ask struct {
 	unnamed bool     // it fetches what it does not name
 	builds  bool     // it fetches what builds need
 	others  []string // further kinds of what it fetches and does not name
+	also    *ask     // what it has another program fetch, whose output is another
 	quiet   bool     // it prints no versions
 	none    bool     // it fetches nothing, but its output is read
 	loud    bool     // its output always says what came: only without it is it opaque

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -19,6 +20,8 @@ func condaAsk(_ string, args []string) *ask {
 		a.unnamed, a.quiet = true, f.has("-q", "--quiet")
 		if a.quiet { // what its file lists for pip shows only in the output
 			a.others = []string{"pypi"}
+		} else {
+			a.also = pipOfConda
 		}
 		return a
 	}
@@ -29,11 +32,18 @@ func condaAsk(_ string, args []string) *ask {
 		a.name(condaWord(w))
 	}
 	a.unnamed = a.unnamed || f.has("--file", "-f", "--all")
+	if f.has("--file", "-f") && slices.ContainsFunc(args, func(w string) bool { return strings.HasSuffix(w, ".yml") || strings.HasSuffix(w, ".yaml") }) {
+		a.also = pipOfConda
+	}
 	if len(a.items) == 0 && !a.unnamed {
 		return nil
 	}
 	return a
 }
+
+// pipOfConda is pip as conda runs it for what a file of an environment lists: a
+// line tells of it, so that a transaction without one shows that there was none.
+var pipOfConda = &ask{tool: "pip of conda", kind: "pypi", unnamed: true}
 
 // condaWord reads "conda-forge::numpy=1.26.4" or "python>=3.11".
 func condaWord(w string) (timeline.Item, bool) {

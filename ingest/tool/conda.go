@@ -90,6 +90,9 @@ func (c *conda) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 
 // heading reads the lines that part the output.
 func (c *conda) heading(text string, o *evidence.Out) evidence.Result {
+	if strings.Contains(text, "ransaction") || strings.HasPrefix(text, "Installing pip ") || strings.HasPrefix(text, "# All requested ") {
+		ran(pipOfConda.tool, o)
+	}
 	switch {
 	case strings.HasPrefix(text, "Installing pip dependencies: "): // what pip printed follows
 		if !c.pip {

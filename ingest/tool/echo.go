@@ -327,6 +327,9 @@ const maxPulled = 256
 // emit records what a command asks for. Named packages are asked for at once;
 // what no output answers was opaque.
 func (a *ask) emit(command string, muted bool, o *evidence.Out) {
+	if a.also != nil {
+		a.also.emit(command, muted, o)
+	}
 	topic := timeline.Topic(a.kind)
 	if a.kind == "image" {
 		topic = timeline.Images
