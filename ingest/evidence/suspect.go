@@ -7,19 +7,25 @@ import (
 
 // seconds holds for each first byte of a mention the second bytes that are
 // possible, by their last five bits: few bytes of a text pass.
-var seconds = func() (table [128]uint32) {
+var seconds = func() (table [256]uint32) {
 	for c, all := range mentions {
 		for _, m := range all {
 			table[c] |= 1 << (m.word[1] & 31)
+		}
+		if c >= 'a' && c <= 'z' {
+			table[c-'a'+'A'] = table[c]
 		}
 	}
 	return table
 }()
 
-// odd are the bytes of which harmless does not know what they stand for.
+// odd are the bytes at which harmless looks twice.
 var odd = func() (table [256]bool) {
 	for c := range table {
 		table[c] = c < ' ' || c >= 0x7f
+	}
+	for _, c := range []byte(`@[+%\:`) {
+		table[c] = true
 	}
 	return table
 }()
@@ -31,37 +37,39 @@ func harmless(s string) bool {
 	at := false
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		switch {
-		case odd[c]:
+		if odd[c] {
+			if !plainAt(s, i) {
+				return false
+			}
+			at = at || c == '@'
+		} else if i+1 < len(s) && seconds[c]>>(s[i+1]&31)&1 != 0 && mentioned(s, i, 0) != 0 {
 			return false
-		case c == '@':
-			at = true
-		case c == '[' && colourLen(s[i:]) > 0:
-			return false
-		case c == '+': // a blank in a query; before a zone it stands behind a blank anyway
-			if i == 0 || s[i-1] != ' ' || i+1 == len(s) || !isDigit(s[i+1]) {
-				return false
-			}
-		case c == '%':
-			if _, n := escaped(s[i:]); n > 0 {
-				return false
-			}
-		case c == '\\': // nginx writes a quote as \x22, a colour begins with \x1b
-			if i+2 >= len(s) || s[i+1] != 'x' || s[i+2] != '2' {
-				return false
-			}
-		case c == ':' && strings.HasPrefix(s[i:], "://:"): // a password without a user
-			return false
-		default:
-			if mentioned(s, i, 0) != 0 {
-				return false
-			}
 		}
 	}
 	if at && (strings.Contains(s, "://") || hasDSN(s)) {
 		return false
 	}
 	return !keyLine(s)
+}
+
+// plainAt reports whether the odd byte s[i] stands for itself.
+func plainAt(s string, i int) bool {
+	switch s[i] {
+	case '@':
+		return true
+	case '[':
+		return colourLen(s[i:]) == 0
+	case '+': // a blank in a query; before a zone it stands behind a blank anyway
+		return i > 0 && s[i-1] == ' ' && i+1 < len(s) && isDigit(s[i+1])
+	case '%':
+		_, n := escaped(s[i:])
+		return n == 0
+	case '\\': // nginx writes a quote as \x22, a colour begins with \x1b
+		return i+2 < len(s) && s[i+1] == 'x' && s[i+2] == '2'
+	case ':': // a password without a user
+		return !strings.HasPrefix(s[i:], "://:")
+	}
+	return false
 }
 
 // mentioned says which patterns the mentions that begin at s[i] raise, apart

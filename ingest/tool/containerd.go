@@ -19,6 +19,7 @@ var Containerd = evidence.Format{
 	Doc:    "https://github.com/containerd/containerd/blob/main/docs/cri/architecture.md",
 	Sample: "written by hand after the source of the CRI plugin",
 	Starts: []string{`time="`, `{"`},
+	Looks:  looksDaemon,
 	Tool:   func() evidence.Parser { return &containerd{} },
 }
 

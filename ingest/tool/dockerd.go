@@ -18,6 +18,7 @@ var Dockerd = evidence.Format{
 	Doc:    "https://docs.docker.com/engine/daemon/logs/",
 	Sample: "written by hand after the daemon's source",
 	Starts: []string{`time="`, `{"`, `level=info msg="image pulled"`},
+	Looks:  looksDaemon,
 	Tool:   func() evidence.Parser { return &dockerd{} },
 }
 

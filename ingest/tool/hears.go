@@ -38,18 +38,25 @@ const maxPrompt = 121
 // beginsRecipe reports whether the first word of a line may be one that
 // isRecipe knows. It is quick: most lines are none.
 func beginsRecipe(text []byte) bool {
+	if len(text) > 1 && text[0] == '{' && text[1] == '"' {
+		return false // an object
+	}
 	n := 0
 	for n < len(text) && inName[text[n]] {
 		n++
 	}
 	switch {
 	case n < len(text) && text[n] != ' ':
-		return beginsOdd(text, n)
+		return !beginsNone[text[0]] && beginsOdd(text, n)
 	case n == 1 && text[0] == '[':
 		return closes(text)
 	}
 	return begins(text[:n])
 }
+
+// beginsNone are the characters that no command of a recipe begins with, and
+// lines of all kinds do.
+var beginsNone = [256]bool{'=': true, '-': true, '*': true, '#': true, '|': true, '>': true}
 
 // beginsOdd is beginsRecipe for a first word that is more than a name, which
 // shows at n.
@@ -128,7 +135,8 @@ func endsScript(word []byte, name int) bool {
 	base := word[name:]
 	dot := bytes.LastIndexByte(base, '.')
 	if dot < 0 {
-		return name > 0 && word[0] != '/'
+		first, _, _ := bytes.Cut(word, []byte("/"))
+		return name > 0 && len(first) > 0 && (first[0] == '.' || scriptFolders[string(first)] || bytes.IndexByte(word, '\\') >= 0)
 	}
 	switch string(base[dot:]) {
 	case ".sh", ".bash", ".zsh", ".ksh", ".ps1", ".bat", ".cmd":

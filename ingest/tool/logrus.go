@@ -109,6 +109,12 @@ func (d *daemonLine) field(key, value []byte) {
 	}
 }
 
+// looksDaemon reports whether a line that may be an object can be a daemonLine:
+// programs of all kinds log in JSON.
+func looksDaemon(text []byte) bool {
+	return text[0] != '{' || bytes.Contains(text, []byte(`"time":"`)) || bytes.Contains(text, []byte(`"remote":"`))
+}
+
 // saying is the message of a line and what stands behind it, in either
 // spelling, nil when there is none; cheap, before the line is taken apart.
 func saying(text []byte) []byte {

@@ -110,7 +110,7 @@ func (e *echo) tracedLine(line []byte, o *evidence.Out) {
 // shows: it starts with the name of a program that recipes call, and has no
 // mark of a sentence.
 func isRecipe(text string) bool {
-	if len(text) > maxCommand || text == "" || text[0] == ' ' || text[0] == '\t' || sentence(text) {
+	if len(text) > maxCommand || text == "" || text[0] == ' ' || text[0] == '\t' || strings.HasPrefix(text, `{"`) || sentence(text) {
 		return false
 	}
 	words := strings.Fields(text)

@@ -299,7 +299,7 @@ func isScript(word string) bool {
 	case ".sh", ".bash", ".zsh", ".ksh", ".ps1", ".bat", ".cmd":
 		return !setsUp(base)
 	case ".py":
-		return strings.Contains(file, "/") && installsByName([]string{file})
+		return strings.Contains(file, "/") && namesInstallation(base)
 	case "":
 	default:
 		return false
@@ -348,13 +348,23 @@ func installsByName(args []string) bool {
 	if len(plain) == 0 || f.has("-c", "-m", "-e", "-p") {
 		return false
 	}
-	base := strings.ToLower(path.Base(plain[0]))
+	base := path.Base(plain[0])
+	return strings.Contains(base, ".") && namesInstallation(base)
+}
+
+// namesInstallation reports whether a program's file is called after an
+// installation, and what it does is not known better.
+func namesInstallation(base string) bool {
+	base = strings.ToLower(base)
 	if base == "setup.py" || base == "get-pip.py" {
-		return false // what they do is known
+		return false
 	}
-	return strings.Contains(base, ".") && slices.ContainsFunc([]string{"install", "bootstrap", "setup", "deps", "dependenc", "requirements", "provision"}, func(w string) bool {
-		return strings.Contains(base, w)
-	})
+	for _, w := range [...]string{"install", "bootstrap", "setup", "deps", "dependenc", "requirements", "provision"} {
+		if strings.Contains(base, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // interpreterValued are the options of interpreters that take a word.
