@@ -199,6 +199,12 @@ func open(dir, mode string) (*sql.DB, error) {
 	return db, nil
 }
 
+// paged gives an empty database pages of 8 KiB, which cannot be changed while it
+// has a write-ahead log. Measured: with the 4 KiB that SQLite takes otherwise,
+// loading takes a twentieth longer, and asking a case that is not in memory a
+// tenth; 16 KiB gain nothing more.
+const paged = "PRAGMA journal_mode=DELETE;PRAGMA page_size=8192;VACUUM;PRAGMA journal_mode=WAL;"
+
 func (db *DB) migrate() error {
 	var version int
 	if err := db.writes.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
@@ -208,7 +214,7 @@ func (db *DB) migrate() error {
 	case schemaVersion:
 		return nil
 	case 0:
-		_, err := db.writes.Exec("BEGIN;" + schema + ";PRAGMA user_version=" + strconv.Itoa(schemaVersion) + ";COMMIT;")
+		_, err := db.writes.Exec(paged + "BEGIN;" + schema + ";PRAGMA user_version=" + strconv.Itoa(schemaVersion) + ";COMMIT;")
 		if err != nil {
 			return fmt.Errorf("make case %s: %w", db.dir, err)
 		}

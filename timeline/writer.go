@@ -56,7 +56,7 @@ const flushEvery = 50_000
 
 // logPages is how many pages the write-ahead log may have before they are put in
 // their places, which waits for the disk twice: 32 MiB.
-const logPages = 8192
+const logPages = 4096
 
 // writer is the one connection that writes, shared by all sources.
 type writer struct {
