@@ -78,7 +78,8 @@ func (g *gem) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 			return evidence.Done
 		}
 	case "Using":
-		if it, ok := gemWords(rest); ok && g.begin("bundle", o) {
+		// uv says "Using CPython 3.11.9": no gem is called so.
+		if it, ok := gemWords(rest); ok && !strings.HasPrefix(rest, "CPython ") && !strings.HasPrefix(rest, "PyPy ") && g.begin("bundle", o) {
 			o.Emit(timeline.Present, g.op, it)
 			return evidence.Done
 		}

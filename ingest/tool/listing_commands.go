@@ -23,6 +23,8 @@ var (
 	condaList   = &listKind{tool: "conda", topic: "conda", action: timeline.Present, row: condaRow}
 	condaExport = &listKind{tool: "conda", topic: "conda", action: timeline.Present, row: environmentRow}
 	pnpmList    = &listKind{tool: "pnpm", topic: timeline.NPM, action: timeline.Present, row: pnpmRow, within: anyLine}
+	outdated    = &listKind{tool: "npm", topic: timeline.NPM, action: timeline.Present, row: outdatedRow}
+	conflicts   = &listKind{tool: "pip", topic: timeline.PyPI, action: timeline.Present, row: checkRow}
 	npmJSONList = &listKind{tool: "npm", topic: timeline.NPM, action: timeline.Present, row: npmJSONRow}
 	berryList   = &listKind{tool: "yarn", action: timeline.Require, row: berryRow}
 	gemList     = &listKind{tool: "gem", topic: "gem", action: timeline.Present, row: gemListRow}
@@ -137,9 +139,17 @@ var listers = map[string]func(listCommand) (kind *listKind, quiet bool){
 		}
 	},
 	"npm": func(c listCommand) (*listKind, bool) {
+		if c.is("outdated") {
+			return outdated, c.f.has("--json", "--parseable")
+		}
 		return c.one((c.is("ls") || c.is("list") || c.is("ll") || c.is("la")) && c.f.has("--json"), npmJSONList)
 	},
-	"yarn": func(c listCommand) (*listKind, bool) { return c.one(c.is("why") || c.is("info"), berryList, "--json") },
+	"yarn": func(c listCommand) (*listKind, bool) {
+		if c.is("outdated") {
+			return outdated, c.f.has("--json")
+		}
+		return c.one(c.is("why") || c.is("info"), berryList, "--json")
+	},
 	"gem": func(c listCommand) (*listKind, bool) {
 		return c.one(c.is("list"), gemList, "-r", "--remote", "--no-versions")
 	},
@@ -181,6 +191,8 @@ func (c listCommand) pip() (kind *listKind, quiet bool) {
 			return freezeList, false
 		}
 		return columnList, false
+	case "check":
+		return conflicts, false
 	case "show":
 		return showList, c.f.has("--files", "-f") && len(c.plain) == 1
 	case "inspect":

@@ -75,6 +75,29 @@ func showRow(l *list, row string) ([]timeline.Item, bool) {
 	return nil, false
 }
 
+// checkRow reads what pip check complains of, when all of it is there: a package,
+// and another that it cannot work with.
+// https://pip.pypa.io/en/stable/cli/pip_check/
+//
+//	crewai 0.100.1 has requirement litellm==1.59.8, but you have litellm 1.59.12.
+//	crewai 0.100.1 requires chromadb, which is not installed.
+func checkRow(_ *list, row string) ([]timeline.Item, bool) {
+	who, what, ok := strings.Cut(row, " has requirement ")
+	if !ok {
+		who, what, ok = strings.Cut(row, " requires ")
+	}
+	name, version, _ := strings.Cut(who, " ")
+	_, have, has := strings.Cut(what, ", but you have ")
+	if !ok || !evidence.IsDistName(name) || !evidence.IsVersion(version) || !has && !strings.HasSuffix(what, ", which is not installed.") {
+		return nil, false
+	}
+	items := pypiItems(name, version)
+	if w := strings.Fields(strings.TrimSuffix(have, ".")); len(w) > 1 && evidence.IsDistName(w[0]) && evidence.IsVersion(w[1]) {
+		items = append(items, pypiItems(w[0], w[1])...)
+	}
+	return items, true
+}
+
 // jsonRow reads pip list --format=json on one line, and pip inspect over many,
 // where other keys may stand between a name and its version.
 // https://pip.pypa.io/en/stable/cli/pip_inspect/

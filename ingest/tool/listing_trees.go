@@ -124,6 +124,30 @@ func pnpmRow(_ *list, row string) ([]timeline.Item, bool) {
 	return npmItems(w[0], w[1]), true
 }
 
+// outdatedRow reads npm outdated and yarn outdated: what is there, and what could
+// be. What is not installed has a word for its version.
+// https://docs.npmjs.com/cli/commands/npm-outdated
+//
+//	Package   Current  Wanted  Latest  Location             Depended by
+//	chalk       5.6.0   5.6.1   5.6.2  node_modules/chalk   web
+//	ora       MISSING   5.0.0   8.1.0  -                    web
+func outdatedRow(l *list, row string) ([]timeline.Item, bool) {
+	w := strings.Fields(row)
+	if len(w) < 4 {
+		return nil, false
+	}
+	if !l.begun {
+		return nil, w[0] == "Package" && w[1] == "Current" && w[2] == "Wanted" && w[3] == "Latest"
+	}
+	if !evidence.IsNPMName(w[0]) || !exactVersion(w[2]) && !exactVersion(w[3]) {
+		return nil, false
+	}
+	if !exactVersion(w[1]) || strings.Count(w[1], ".") < 2 {
+		return nil, true
+	}
+	return npmItems(w[0], w[1]), true
+}
+
 // npmJSONRow reads npm ls --json, in which a package is the key of an object
 // that holds its version.
 // https://docs.npmjs.com/cli/commands/npm-ls

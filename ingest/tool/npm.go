@@ -55,6 +55,9 @@ type npm struct {
 	ended   timeline.OpState
 	verbose npmVerbose
 	asks    npmExec
+	ears    int    // lines of any start that are still looked at
+	sends   bool   // npm publish is at work
+	packed  string // of which it made an archive
 }
 
 // npmLine is what stands on a line: a message of a log level, or output.
@@ -74,6 +77,8 @@ func npmLine(text []byte) (level, message string) {
 		level = "warn"
 	case "error", "ERR!":
 		level = "error"
+	case "notice":
+		level = "notice"
 	default:
 		return "", ""
 	}
@@ -82,11 +87,20 @@ func npmLine(text []byte) (level, message string) {
 
 // Line reads one line.
 func (n *npm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
+	text := bytes.TrimSpace(l.Text)
 	if l.Echo {
 		n.given(o)
+		n.commanded(text, o)
 		return evidence.Miss
 	}
-	text := bytes.TrimSpace(l.Text)
+	r := n.line(text, o)
+	if r == evidence.Miss {
+		n.deafen(o)
+	}
+	return r
+}
+
+func (n *npm) line(text []byte, o *evidence.Out) evidence.Result {
 	switch n.asks.phase {
 	case npmReport:
 		if r := n.report(string(text), o); r != evidence.Miss {
@@ -100,6 +114,9 @@ func (n *npm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	if len(text) == 0 {
 		return evidence.Miss
+	}
+	if r := n.root(text, o); r != evidence.Miss {
+		return r
 	}
 	if level, message := npmLine(text); level != "" {
 		return n.message(level, message, o)
@@ -223,6 +240,9 @@ func (n *npm) requested(text string, o *evidence.Out) evidence.Result {
 	if !ok || rest != "" && !strings.HasSuffix(rest, ")") || text[1] != ' ' {
 		return evidence.Miss
 	}
+	if n.sent(word) {
+		return evidence.Done
+	}
 	if n.counted != nil && n.before {
 		n.finish(timeline.OpDone, o) // the next command names its packages
 	}
@@ -314,7 +334,7 @@ func (n *npm) finish(how timeline.OpState, o *evidence.Out) {
 		how = n.ended
 	}
 	o.Close(n.op, how)
-	*n = npm{asks: n.asks}
+	*n = npm{asks: n.asks, ears: n.ears}
 }
 
 // uncounted records that packages came without their names: somewhere between

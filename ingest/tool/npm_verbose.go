@@ -40,6 +40,8 @@ func (n *npm) message(level, text string, o *evidence.Out) evidence.Result {
 		return n.detail(word, rest, o)
 	case "warn":
 		return n.warning(word, rest, o)
+	case "notice":
+		return n.notice(text, o)
 	case "error":
 		if n.op != nil && word == "code" {
 			n.ended = timeline.OpFailed
@@ -126,6 +128,9 @@ func (n *npm) http(word, rest string, o *evidence.Out) evidence.Result {
 		return evidence.Miss
 	}
 	op := n.begin(o)
+	if word == status {
+		n.hear(o) // npm 1 or 2
+	}
 	v := &n.verbose
 	switch {
 	case kind == indexPage && status == "304":
@@ -380,6 +385,9 @@ func (n *npm) warning(word, rest string, o *evidence.Out) evidence.Result {
 		id, _, _ = strings.Cut(rest, ": ")
 	case "exec":
 		_, id, _ = strings.Cut(rest, " will be installed: ")
+	case "package.json", "engine", "peerDependencies": // npm WARN package.json app@1.0.0 No repository field.
+		n.hear(o)
+		return evidence.Done
 	}
 	name, version, ok := npmPackage(id)
 	if !ok {

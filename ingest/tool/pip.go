@@ -381,10 +381,13 @@ func (p *pip) wouldInstall(rest []byte, o *evidence.Out) evidence.Result {
 
 // distList reads "annotated-types-0.7.0 h2-4.3.0 torch-2.2.1+cpu"; nil when the
 // first word is no distribution, or a sentence goes on behind it. A last word
-// that was cut off is dropped, and so is a warning that got into the line.
-func distList(text string) []timeline.Item {
+// that was cut off is dropped, and so is a warning that got into the line, and a
+// planned name that stands without its version, as old pips have it of what is
+// developed in place.
+func distList(text string, plan ...string) []timeline.Item {
 	var items []timeline.Item
 	words := strings.Fields(evidence.Clean(text))
+	words = slices.DeleteFunc(words, func(w string) bool { return slices.Contains(plan, w) })
 	for i, w := range words {
 		name, version, ok := evidence.SplitDist(w)
 		prose := !ok && i < len(words)-1 && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") == ""

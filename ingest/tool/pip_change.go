@@ -138,7 +138,7 @@ func (p *pip) installed(text string, indent int, gem bool, o *evidence.Out) evid
 	if p.old && !gem {
 		return p.installedOld(text, o)
 	}
-	items := distList(text)
+	items := distList(text, p.plan...)
 	if items == nil || gem {
 		return evidence.Miss
 	}
@@ -151,13 +151,13 @@ func (p *pip) installed(text string, indent int, gem bool, o *evidence.Out) evid
 	}
 	nested := p.op != nil && indent > p.indent
 	op := p.begin(max(p.phase, resolving), indent, o)
+	mark := o.Mark()
 	if p.long != nil {
-		o.At(p.long.mark, timeline.Event{Action: timeline.Install, Op: op.Number, Items: items})
-	} else {
-		o.Emit(timeline.Install, op, items...)
+		mark = p.long.mark
 	}
+	o.At(mark, timeline.Event{Action: timeline.Install, Op: op.Number, Items: items})
 	if lost := p.lacking(items); !nested && lost != nil {
-		o.Emit(timeline.Opaque, op, lost...)
+		o.At(mark, timeline.Event{Action: timeline.Opaque, Op: op.Number, Items: lost})
 	}
 	if !nested { // a build environment of its own is no end
 		p.finish(timeline.OpDone, o)

@@ -30,7 +30,7 @@ const (
 // holdLong keeps a list that is long enough to be wrapped.
 func (p *pip) holdLong(text string, indent int, gem bool, o *evidence.Out) bool {
 	width := indent + len("Successfully ") + utf8.RuneCountInString(text)
-	if gem || width < minWidth || !strings.HasPrefix(text, "installed ") || distList(text[len("installed "):]) == nil {
+	if gem || width < minWidth || !strings.HasPrefix(text, "installed ") || distList(text[len("installed "):], p.plan...) == nil {
 		return false
 	}
 	p.long = &longLine{o.Mark(), text, indent, width}
