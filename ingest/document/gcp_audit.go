@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	"net/netip"
+	"net/url"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -44,7 +45,7 @@ func (g *gcpAudit) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	o.Seen("")
 	code, _ := p.get("status", "code").integer()
-	if p.get("serviceName").text() != "artifactregistry.googleapis.com" || code != 0 || g.ids.again(v.get("insertId").text()+v.get("timestamp").text()) {
+	if p.get("serviceName").text() != "artifactregistry.googleapis.com" || code != 0 || g.again(v) {
 		return evidence.Done
 	}
 	e := timeline.Event{Span: v.get("timestamp").stamp(o)}
@@ -64,8 +65,16 @@ func (g *gcpAudit) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		g.docker(p, method, reader, e, o)
 	case "Python":
 		gcpPython(p, method, e, o)
+	default:
+		gcpDeleted(p, tool, e, o)
 	}
 	return evidence.Done
+}
+
+// again reports whether the entry was read: logs are exported more than once.
+func (g *gcpAudit) again(v value) bool {
+	id := v.get("insertId").text()
+	return id != "" && g.ids.again(id+v.get("timestamp").text())
 }
 
 // docker reads a request of a registry's client. The path has the project and
@@ -141,6 +150,26 @@ func gcpPython(p value, method string, e timeline.Event, o *evidence.Out) {
 	default:
 		return
 	}
+	o.Event(e)
+}
+
+// gcpDeleted reads the deletion of one version of an image; that of a whole image
+// names no digest. The name of the image may have a slash in it, escaped.
+//
+//	"methodName":"google.devtools.artifactregistry.v1.ArtifactRegistry.DeleteVersion",
+//	"resourceName":"projects/acme-prod/locations/europe-west3/repositories/images/packages/team%2Fgateway/versions/sha256:a28c…"
+func gcpDeleted(p value, method string, e timeline.Event, o *evidence.Out) {
+	w := strings.Split(p.get("resourceName").text(), "/")
+	if !strings.HasSuffix(method, ".ArtifactRegistry.DeleteVersion") || len(w) != 10 || w[0] != "projects" || w[2] != "locations" || w[8] != "versions" {
+		return
+	}
+	name, err := url.PathUnescape(w[7])
+	digest := timeline.SHA256(w[9])
+	if err != nil || digest == "" {
+		return
+	}
+	e.Action = timeline.Remove
+	e.Items = []timeline.Item{registryImage(w[3]+"-docker.pkg.dev", w[1]+"/"+w[5]+"/"+name, "", digest, timeline.NoRole)}
 	o.Event(e)
 }
 

@@ -14,6 +14,7 @@ import (
 // a syslog server, and the payloads of its webhooks.
 // https://goharbor.io/docs/latest/administration/audit-log
 // https://goharbor.io/docs/latest/working-with-projects/project-configuration/configure-webhooks/
+// https://github.com/goharbor/community/blob/main/proposals/new/webhook-event-format.md
 var Harbor = evidence.Format{
 	Name:   "harbor-audit",
 	Shape:  evidence.ToolShape,
@@ -23,7 +24,7 @@ var Harbor = evidence.Format{
 	Doc:    "https://goharbor.io/docs/latest/administration/audit-log",
 	Sample: "written by hand after the documentation and the source",
 	Starts: []string{"20", "[INFO] ["},
-	Fields: [][]string{{"operation", "resource", "op_time"}, {"type", "occur_at", "event_data"}, {"_gdch_service_name", "action", "resource"}},
+	Fields: [][]string{{"operation", "resource", "op_time"}, {"type", "occur_at", "event_data"}, {"specversion", "type", "operator", "data"}, {"_gdch_service_name", "action", "resource"}},
 	Tool:   func() evidence.Parser { return &harbor{} },
 }
 
@@ -37,7 +38,14 @@ func (*harbor) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	v := recordOf(l)
 	switch {
 	case v.has("event_data"):
-		return harborHook(v, o)
+		n, _ := v.get("occur_at").integer()
+		return harborHook(v, v.get("type").text(), v.get("event_data"), evidence.Epoch(n, time.Second, string(v.get("occur_at").raw())), o)
+	case v.has("specversion"):
+		kind, ok := strings.CutPrefix(v.get("type").text(), "harbor.")
+		if !ok {
+			return evidence.Miss
+		}
+		return harborHook(v, cloudEvents.Replace(kind), v.get("data"), v.get("time").stamp(o), o)
 	case v.has("op_time"):
 		return harborRow(v, o)
 	}
@@ -133,12 +141,16 @@ func harborImage(resource string) (item timeline.Item, ok bool) {
 	return registryImage("", repository, tag, "", timeline.NoRole), true
 }
 
-// harborHook reads the payload of a webhook:
+// cloudEvents gives the kinds of CloudEvents the names that webhooks have else.
+var cloudEvents = strings.NewReplacer("artifact.pushed", "PUSH_ARTIFACT", "artifact.pulled", "PULL_ARTIFACT", "artifact.deleted", "DELETE_ARTIFACT")
+
+// harborHook reads the payload of a webhook, of which the second form is that of
+// CloudEvents:
 //
 //	{"type":"PUSH_ARTIFACT","occur_at":1792584291,"operator":"admin","event_data":{"resources":[{"digest":"sha256:c371b24a…","tag":"1.4",
 //	"resource_url":"harbor.acme.example/acme/api:1.4"}],"repository":{"repo_full_name":"acme/api",…}}}
-func harborHook(v value, o *evidence.Out) evidence.Result {
-	kind := v.get("type").text()
+//	{"specversion":"1.0","source":"/projects/1/webhook/policies/15","type":"harbor.artifact.pushed","time":"2026-10-21T12:04:51Z","data":{"resources":[…],"repository":{…}},"operator":"admin"}
+func harborHook(v value, kind string, data value, span timeline.Span, o *evidence.Out) evidence.Result {
 	if kind == "" {
 		return evidence.Miss
 	}
@@ -148,14 +160,12 @@ func harborHook(v value, o *evidence.Out) evidence.Result {
 	if !known || what != "artifact" && what != "image" {
 		return evidence.Done
 	}
-	at := v.get("occur_at")
-	n, _ := at.integer()
-	e := timeline.Event{Action: action, Span: evidence.Epoch(n, time.Second, string(at.raw()))}
+	e := timeline.Event{Action: action, Span: span}
 	if user := v.get("operator").text(); user != "" {
 		e.Subject = timeline.Subject{Kind: timeline.Client, ID: user}
 	}
-	repository := v.get("event_data", "repository", "repo_full_name").text()
-	for r := range v.get("event_data", "resources").elements() {
+	repository := data.get("repository", "repo_full_name").text()
+	for r := range data.get("resources").elements() {
 		host, path, _ := strings.Cut(r.get("resource_url").text(), "/")
 		path, _, _ = strings.Cut(path, "@")
 		path, tag, _ := strings.Cut(path, ":")

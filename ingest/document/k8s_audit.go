@@ -14,8 +14,8 @@ var KubernetesAudit = evidence.Format{
 	Name:   "k8s-audit",
 	Shape:  evidence.ToolShape,
 	Title:  "Kubernetes audit log",
-	Proves: "which images the containers of new pods ask for, and the names of secrets that they are given",
-	Cannot: "anything at the level Metadata; that an image came, or which digest",
+	Proves: "which images the containers of new pods ask for, and the names of secrets that they are given; where the status of pods is recorded, which image digest each container ran, since when and on which node",
+	Cannot: "anything at the level Metadata; when an image came",
 	Doc:    "https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/",
 	Sample: "written by hand after the documentation",
 	Fields: [][]string{{"auditID", "stage", "verb"}, {"category", "properties", "operationName"}},
@@ -26,7 +26,10 @@ var KubernetesAudit = evidence.Format{
 	Tool: func() evidence.Parser { return &kubernetesAudit{} },
 }
 
-type kubernetesAudit struct{ ids recentIDs }
+type kubernetesAudit struct {
+	ids  recentIDs
+	runs recentIDs // containers by their IDs, whose start is known
+}
 
 // Line reads one event. Only the one of the finished request counts:
 //
@@ -45,8 +48,13 @@ func (k *kubernetesAudit) Line(l *evidence.Line, o *evidence.Out) evidence.Resul
 	o.Seen("")
 	ref := v.get("objectRef")
 	code, _ := v.get("responseStatus", "code").integer()
-	if v.get("stage").text() != "ResponseComplete" || v.get("verb").text() != "create" || ref.get("resource").text() != "pods" || ref.has("subresource") ||
-		code < 200 || code > 299 || k.ids.again(v.get("auditID").text()) {
+	if v.get("stage").text() != "ResponseComplete" || ref.get("resource").text() != "pods" || code < 200 || code > 299 || k.ids.again(v.get("auditID").text()) {
+		return evidence.Done
+	}
+	if ref.get("subresource").text() == "status" {
+		k.status(ref, v, l, o)
+	}
+	if v.get("verb").text() != "create" || ref.has("subresource") {
 		return evidence.Done
 	}
 	for _, name := range []string{"responseObject", "requestObject"} {
@@ -84,6 +92,42 @@ func auditedPod(pod, ref, v value, l *evidence.Line, o *evidence.Out) {
 					o.Event(timeline.Event{Action: timeline.Hold, Subject: who, Span: span, Items: []timeline.Item{{Artifact: "secret:" + secret}}})
 				}
 			}
+		}
+	}
+}
+
+// status reads what a node's kubelet tells of the containers of a pod, which at
+// the levels Request and RequestResponse stands in the record:
+//
+//	{…,"verb":"patch","user":{"username":"system:node:node-1"},"objectRef":{"resource":"pods","namespace":"prod","name":"web-1","subresource":"status"},
+//	"requestObject":{"status":{"containerStatuses":[{"name":"web","image":"ghcr.io/acme/web:1.4","imageID":"ghcr.io/acme/web@sha256:8f45…","containerID":"containerd://9656…","state":{"running":{"startedAt":"2026-10-21T12:04:51Z"}}}]}}}
+func (k *kubernetesAudit) status(ref, v value, l *evidence.Line, o *evidence.Out) {
+	node, reported := strings.CutPrefix(v.get("user", "username").text(), "system:node:")
+	if !reported || node == "" || ref.get("name").text() == "" {
+		return
+	}
+	state := v.get("responseObject", "status")
+	if state.kind() != '{' {
+		state = v.get("requestObject", "status")
+	}
+	for _, kind := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
+		for c := range state.get(kind).elements() {
+			started := c.get("state", "running", "startedAt")
+			if started.text() == "" {
+				started = c.get("state", "terminated", "startedAt")
+			}
+			span := started.stamp(o)
+			item, ok := runningImage(c.get("imageID").text(), c.get("image").text())
+			if !ok || span == (timeline.Span{}) || c.get("name").text() == "" || k.runs.again(c.get("containerID").text()+started.text()) {
+				continue
+			}
+			who := timeline.Subject{Kind: timeline.Container, ID: "k8s/" + ref.get("namespace").text() + "/" + ref.get("name").text() + "/" + c.get("name").text()}
+			o.SetLine(l.No, l.Off, c.get("imageID").raw())
+			o.LinkOver(span, timeline.On, who.String(), "host:"+node)
+			if _, id, ok := strings.Cut(c.get("containerID").text(), "://"); ok && timeline.SHA256(id) != "" {
+				o.LinkOver(span, timeline.Is, who.String(), "container:"+node+"/"+id[:12])
+			}
+			o.Event(timeline.Event{Action: timeline.Run, Subject: who, Span: span, Items: []timeline.Item{item}})
 		}
 	}
 }

@@ -41,6 +41,7 @@ var quayKinds = map[string]timeline.Action{
 //
 //	{"kind":"pull_repo","datetime":"Wed, 21 Oct 2026 12:04:51 -0000","metadata":{"namespace":"acme","repo":"api","tag":"1.4"},"performer":{"name":"acme+ci"},"ip":"10.0.4.7"}
 //	{"kind":"pull_repo","datetime":"2026-10-21T12:04:51.118","repository":"api","account":"acme","metadata_json":"{\"manifest_digest\": \"sha256:c371…\"}","ip":"10.0.4.7"}
+//	{"kind":"pull_repo","datetime":"2026-10-21 12:04:51.118","account":"acme","performer":"acme+ci","metadata_json":{"repo":"api","tag":"1.4"},"ip":"10.0.4.7"}
 func (*quay) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	v := recordOf(l)
 	span, ok := quayTime(v.get("datetime").text(), o)
@@ -51,6 +52,8 @@ func (*quay) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	more := v.get("metadata")
 	if text := v.get("metadata_json").text(); text != "" {
 		more = value{[]byte(text), 0, len(text)}
+	} else if object := v.get("metadata_json"); object.kind() == '{' { // as it goes to Splunk
+		more = object
 	}
 	action, known := quayKinds[v.get("kind").text()]
 	namespace, name := more.get("namespace").text(), more.get("repo").text()

@@ -18,11 +18,11 @@ var Auditd = evidence.Format{
 	Name:   "auditd",
 	Shape:  evidence.ToolShape,
 	Title:  "Linux audit log (auditd)",
-	Proves: "which commands were run, when, and on which node if the log names it: what they were told to fetch",
+	Proves: "which commands were run, when, and on which node if the log names it: what they were told to fetch; which RPM packages were installed, replaced and removed",
 	Cannot: "what a command got; arguments longer than the kernel records",
 	Doc:    "https://man7.org/linux/man-pages/man8/auditd.8.html",
 	Sample: "written by hand after the manual",
-	Starts: []string{"type=", "node="},
+	Starts: []string{"type=", "node=", "SOFTWARE_UPDATE pid=", "EXECVE argc="},
 	Tool:   func() evidence.Parser { return &auditd{} },
 }
 
@@ -38,6 +38,9 @@ type auditd struct {
 func (a *auditd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := evidence.TrimIndent(l.Text)
 	var who timeline.Subject
+	if kind, rest, _ := bytes.Cut(text, []byte(" ")); !bytes.Contains(kind, []byte("=")) {
+		return journalled(string(kind), rest, l.Stamp, o)
+	}
 	if rest, ok := bytes.CutPrefix(text, []byte("node=")); ok {
 		node, rest, ok := bytes.Cut(rest, []byte(" "))
 		if !ok || len(node) == 0 || len(node) > 255 {
@@ -70,8 +73,53 @@ func (a *auditd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		if _, cmd, ok := bytes.Cut(rest, []byte(" cmd=")); ok {
 			o.Ran(who, clock, []byte(auditValue(cmd)))
 		}
+	case "SOFTWARE_UPDATE":
+		softwareUpdate(who, clock.Read(clock.Text, &o.Times), rest, o)
 	}
 	return evidence.Done
+}
+
+// journalled reads a record as the journal keeps it; the time is the entry's:
+//
+//	Oct 21 12:06:50 web1 audit[1184]: SOFTWARE_UPDATE pid=1184 uid=0 auid=0 ses=1 subj=… msg='op=install sw="jq-1.6-14.el9.x86_64" sw_type=rpm …'
+//	Oct 21 12:06:51 web1 audit: EXECVE argc=3 a0="pip" a1="install" a2="litellm"
+func journalled(kind string, rest []byte, stamp evidence.Stamp, o *evidence.Out) evidence.Result {
+	switch {
+	case kind == "SOFTWARE_UPDATE" && bytes.Contains(rest, []byte("sw_type=")):
+		softwareUpdate(timeline.Subject{}, o.Mark().Span(), rest, o)
+	case kind == "EXECVE" && bytes.HasPrefix(rest, []byte("argc=")):
+		o.Ran(timeline.Subject{}, stamp, auditCommand(rest))
+	default:
+		return evidence.Miss
+	}
+	o.Seen("")
+	return evidence.Done
+}
+
+// updates are what the record of a package tells; the first releases wrote one of
+// what came alone, and no word for it.
+var updates = map[string]timeline.Action{"": timeline.Install, "install": timeline.Install, "update": timeline.Install, "remove": timeline.Remove}
+
+// softwareUpdate reads the record that rpm writes of each package. A long name
+// takes the quote behind the folder away.
+//
+//	type=SOFTWARE_UPDATE msg=audit(1792585801.001:79): pid=76 uid=0 auid=1000 ses=2 subj=… msg='sw="jq-1:1.6-2.el7.noarch" sw_type=rpm key_enforce=0 gpg_res=1 root_dir="/" comm="yum" exe="/usr/bin/python2.7" hostname=? addr=? terminal=? res=success'
+//	type=SOFTWARE_UPDATE msg=audit(1792585801.001:79): pid=77 uid=0 auid=1000 ses=3 msg='op=install sw="jq-1.6-14.el9.x86_64" sw_type=rpm key_enforce=0 gpg_res=1 root_dir="/" comm="dnf" exe="/usr/bin/python3.9" hostname=web1 addr=? terminal=pts/0 res=success'
+//
+// https://docs.redhat.com/en/documentation/red_hat_enterprise_linux/7/html/security_guide/sec-audit_record_types
+func softwareUpdate(who timeline.Subject, span timeline.Span, record []byte, o *evidence.Out) {
+	field := map[string]string{}
+	for _, f := range auditFields(record) {
+		key, raw, _ := bytes.Cut(bytes.TrimPrefix(f, []byte("msg='")), []byte("="))
+		val, _, _ := strings.Cut(strings.TrimLeft(string(raw), `"'`), "'")
+		field[string(key)] = strings.TrimRight(val, `"`)
+	}
+	action, known := updates[field["op"]]
+	item, ok := evidence.NEVRA(field["sw"])
+	if !known || !ok || field["sw_type"] != "rpm" || field["res"] != "success" || field["root_dir"] != "/" && field["root_dir"] != "" {
+		return
+	}
+	o.Event(timeline.Event{Action: action, Subject: who, Span: span, Items: []timeline.Item{item}})
 }
 
 // auditDate reads a time as ausearch -i prints it in most places, month first; a
