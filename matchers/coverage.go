@@ -309,7 +309,7 @@ func (c *covers) conclude(res *Result) {
 	}
 	for _, s := range res.Sources {
 		if s.State != timeline.Read {
-			add(Gap{Source: s.Path, Reason: string(s.State), Detail: s.Why, Fix: stateFix(s.State)})
+			add(Gap{Source: s.Path, Reason: string(s.State), Detail: s.Why, Fix: stateFix(s.State, s.Why)})
 		}
 	}
 	if !c.m.q.hasMatcher() && c.m.q.inc.Kind != EngineFlaw {

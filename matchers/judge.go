@@ -426,6 +426,8 @@ func (q *question) when(w *Window, s timeline.Span) string {
 func (q *question) whenText(w *Window, s timeline.Span) string {
 	where := "inside the window"
 	switch {
+	case w.From == timeline.Beginning && w.To == timeline.Forever:
+		return "while it may have been served (no window is known)"
 	case s.From == timeline.Beginning && s.To == timeline.Forever:
 		where = "at a time that is not known and may lie in the window"
 	case !s.Within(w.From, w.To):
@@ -439,8 +441,11 @@ func (q *question) whenText(w *Window, s timeline.Span) string {
 }
 
 // windowText prints a window to the second: "2026-10-21 11:39:00 to 14:20:59
-// UTC".
+// UTC", or "any time" where neither end is known.
 func windowText(w *Window) string {
+	if w.From == timeline.Beginning && w.To == timeline.Forever {
+		return "any time"
+	}
 	text := func(ns int64) string {
 		if ns == timeline.Beginning || ns == timeline.Forever {
 			return "an unknown time"

@@ -66,9 +66,14 @@ func missingText(x *timeline.ExpectedRow) string {
 }
 
 // stateFix says what to do about a source that was not read whole.
-func stateFix(s timeline.State) string {
-	if s == timeline.Unread {
-		return "bring the tool's own log, say what it is with --format ('pulltrail formats' lists them), or leave it out of the case"
+func stateFix(s timeline.State, why string) string {
+	switch {
+	case s != timeline.Unread:
+		return "bring the whole file: what was cut, skipped or damaged may hold the answer"
+	case why == "empty":
+		return "bring the file again if something should stand in it; if not, read the rest into a new case (--case DIR)"
+	case strings.HasPrefix(why, "cannot be opened"), strings.HasPrefix(why, "not a file"), strings.HasPrefix(why, "a link to a folder"):
+		return "make it readable, or name what it stands for, and ingest that; if it is no evidence, read the rest into a new case (--case DIR)"
 	}
-	return "bring the whole file: what was cut, skipped or damaged may hold the answer"
+	return "bring the tool's own log, or say what it is with --format ('pulltrail formats' lists them); if it is no evidence, read the rest into a new case (--case DIR)"
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pulltrail/timeline"
@@ -278,6 +279,14 @@ func (n *node) rate() int64 {
 // not that for reading them.
 const minRead = 8192
 
+// counted is a number of tokens as the log says it.
+func counted(tokens int64) string {
+	if tokens < 0 {
+		return "not said"
+	}
+	return strconv.FormatInt(tokens, 10)
+}
+
 // blame gives a hit to the tenant who got the reply and to the nodes that may
 // have given it.
 func (m *matching) blame(h requestHit) {
@@ -285,7 +294,7 @@ func (m *matching) blame(h requestHit) {
 		Event: -m.nextMade(), Action: timeline.Contact, Span: h.row.Span, SHA256: h.row.SHA256, Origin: h.row.Origin,
 		Item: timeline.Item{Artifact: "request:" + cmp.Or(h.row.ID, fmt.Sprintf("line-%d", h.row.Line))}, Parts: timeline.Parts{Type: "request"},
 	}
-	f.Text = fmt.Sprintf("prompt %d tokens, cached %d, output %d", h.row.Prompt, h.row.Cached, h.row.Output)
+	f.Text = fmt.Sprintf("prompt %d tokens, cached %s, output %s", h.row.Prompt, counted(h.row.Cached), counted(h.row.Output))
 	if h.row.Tenant != "" {
 		f.Subject = timeline.Subject{Kind: timeline.Client, ID: "tenant/" + h.row.Tenant}
 		a, gotten := m.of(f.Subject), f

@@ -63,7 +63,7 @@ func (m *matching) seeds() []*arrival {
 				continue // a flaw is in the engine, and travels no further
 			}
 			seed := &arrival{judged: j, at: a.subject, since: j.Span.From, content: j.verdict, short: lower(j.because)}
-			for _, more := range []string{", which ", " inside the window", " at a time that", "; "} {
+			for _, more := range []string{", which ", " inside the window", " at a time that", " while it may", "; "} {
 				seed.short, _, _ = strings.Cut(seed.short, more)
 			}
 			if contentRules[j.rule] {

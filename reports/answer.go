@@ -16,6 +16,10 @@ const MaxRows = 40
 // marks a verdict; it returns the text itself where there is no colour.
 func Answer(w io.Writer, d *Document, bold func(verdict, text string) string) error {
 	fmt.Fprintf(w, "%s\n\n", Text(d.Incident.Title))
+	if d.subjects() == 0 {
+		fmt.Fprintf(w, "No verdict: %s\n", nobody)
+		return conclusion(w, d)
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, v := range verdicts {
 		fmt.Fprintf(t, "  %s\t%d\t%s\n", v, d.Counts[v], d.meaning(v))
@@ -30,6 +34,10 @@ func Answer(w io.Writer, d *Document, bold func(verdict, text string) string) er
 	}
 	return conclusion(w, d)
 }
+
+// nobody says why there is no verdict at all: five zeros would look like an
+// answer.
+const nobody = "nothing that was read names a host, container, image, job or client. This says nothing of anyone."
 
 // verdicts is the order of every report.
 var verdicts = []string{"exposed", "pulled", "possible", "unknown", "clear"}
@@ -206,15 +214,26 @@ func seconds(from, to *string) string {
 	return a + "/" + b
 }
 
+// fewSubjects are so few that the counts above them are still in sight.
+const fewSubjects = 12
+
 // conclusion says whether the answer is complete, and what to do next.
 func conclusion(w io.Writer, d *Document) error {
+	if d.subjects() > fewSubjects {
+		counts := make([]string, len(verdicts))
+		for i, v := range verdicts {
+			counts[i] = fmt.Sprintf("%d %s", d.Counts[v], v)
+		}
+		fmt.Fprintf(w, "\n%d in all: %s.", d.subjects(), strings.Join(counts, ", "))
+	}
 	if d.Coverage.Complete {
 		_, err := fmt.Fprintf(w, "\nComplete: every channel is covered for each of the %d subjects; %d sources were read.\n", d.subjects(), len(d.Coverage.Sources))
 		return err
 	}
 	byReason := map[string]int{}
 	var order []string
-	for _, g := range grouped(d.Coverage.Gaps) {
+	gaps := grouped(d.Coverage.Gaps)
+	for _, g := range gaps {
 		if byReason[g.Reason]++; byReason[g.Reason] == 1 {
 			order = append(order, g.Reason)
 		}
@@ -223,8 +242,9 @@ func conclusion(w io.Writer, d *Document) error {
 	for i, r := range order {
 		parts[i] = fmt.Sprintf("%d %s", byReason[r], r)
 	}
-	_, err := fmt.Fprintf(w, "\nNot complete: %s.\n'pulltrail coverage %s' says what is missing and how to close it, 'pulltrail explain SUBJECT' shows every line behind a verdict.\n",
-		strings.Join(parts, ", "), Text(d.Incident.ID))
+	_, err := fmt.Fprintf(w, "\nNot complete, %s: %s.\n'pulltrail coverage %s' says what is missing and how to close it,\n"+
+		"'pulltrail explain SUBJECT' shows every line behind a verdict.\n",
+		plural(len(gaps), "gap"), strings.Join(parts, ", "), Text(d.Incident.ID))
 	return err
 }
 

@@ -96,7 +96,7 @@ func TestManyGaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"\nhost:a\n  uncovered (pypi): no source covers it\n", "\na.zip\n  cut\n", "\n100 of one kind:\njob:github:acme/api/runs/0/", "and 60 more: 'pulltrail coverage x-1 --json' lists all\n",
+		"\nhost:a\n  uncovered (pypi): no source covers it\n", "\na.zip\n  cut\n", "\n100 uncovered (pypi): no source covers it\n  job:github:acme/api/runs/0/", "  and 80 more: 'pulltrail coverage x-1 --json' lists all\n",
 		"to close it, of the first, and of the others likewise: fetch the log of job:github:acme/api/runs/0/attempts/1/jobs/build\n",
 	} {
 		if !strings.Contains(b.String(), want) {

@@ -39,7 +39,7 @@ func CoverageText(w io.Writer, d *Document) error {
 	for _, s := range d.Coverage.Sources {
 		states[s.State]++
 	}
-	fmt.Fprintf(w, "%d subjects, %d sources: %d read, %d partial, %d unread\n", d.subjects(), len(d.Coverage.Sources),
+	fmt.Fprintf(w, "%s, %s: %d read, %d partial, %d unread\n", plural(d.subjects(), "subject"), plural(len(d.Coverage.Sources), "source"),
 		states["read"], states["partial"], states["unread"])
 	for _, c := range d.Coverage.Channels {
 		fmt.Fprintf(w, "  %-14s answered for %d of %d subjects\n", Text(c.Channel), c.Answered, c.Of)
@@ -54,27 +54,76 @@ func CoverageText(w io.Writer, d *Document) error {
 		return err
 	}
 	gaps := grouped(d.Coverage.Gaps)
-	fmt.Fprintf(w, "Not complete, %d gaps:\n", len(gaps))
+	fmt.Fprintf(w, "Not complete, %s:\n", plural(len(gaps), "gap"))
 	single, many := common(gaps)
 	last := ""
-	for _, g := range single {
-		if head := g.head(); head != last {
+	for _, same := range together(single) {
+		if len(same) > 1 {
+			d.writeGaps(w, same, toClose)
+			continue
+		}
+		if head := same[0].head(); head != last {
 			fmt.Fprintf(w, "\n%s\n", Text(head))
 			last = head
 		}
-		writeGap(w, g, toClose)
+		writeGap(w, same[0], toClose)
 	}
 	for _, same := range many {
-		fmt.Fprintf(w, "\n%d of one kind:\n", len(same))
-		for _, g := range same[:min(len(same), MaxRows)] {
-			fmt.Fprintln(w, Text(g.head()))
-		}
-		if more := len(same) - MaxRows; more > 0 {
-			fmt.Fprintf(w, "and %d more: 'pulltrail coverage %s --json' lists all\n", more, Text(d.Incident.ID))
-		}
-		writeGap(w, same[0], toClose+", "+strings.TrimSuffix(likewise, ": "))
+		d.writeGaps(w, same, toClose+", "+strings.TrimSuffix(likewise, ": "))
 	}
 	return nil
+}
+
+// maxNames is how many names the terminal lists of those that have a gap in
+// common.
+const maxNames = 20
+
+// writeGaps prints what several gaps have in common, whose they are, each with
+// its detail where that differs, and what closes them.
+func (d *Document) writeGaps(w io.Writer, same []Gap, closes string) {
+	g := same[0]
+	fmt.Fprintf(w, "\n%d %s", len(same), g.Reason)
+	if g.Channel != "" {
+		fmt.Fprintf(w, " (%s)", Text(g.Channel))
+	}
+	each := slices.ContainsFunc(same, func(o Gap) bool { return o.Detail != g.Detail })
+	if !each && g.Detail != "" {
+		fmt.Fprintf(w, ": %s", Text(g.Detail))
+	}
+	fmt.Fprintln(w)
+	for _, o := range same[:min(len(same), maxNames)] {
+		if each {
+			fmt.Fprintf(w, "  %s: %s\n", Text(o.head()), Text(o.Detail))
+		} else {
+			fmt.Fprintf(w, "  %s\n", Text(o.head()))
+		}
+	}
+	if more := len(same) - maxNames; more > 0 {
+		fmt.Fprintf(w, "  and %d more: 'pulltrail coverage %s --json' lists all\n", more, Text(d.Incident.ID))
+	}
+	if g.Fix != "" {
+		fmt.Fprintf(w, "      %s: %s\n", closes, Text(g.closed()))
+	}
+}
+
+// together puts those gaps together that one text closes, whoever has them, at
+// the place of the first.
+func together(gaps []Gap) [][]Gap {
+	var out [][]Gap
+	at := map[Gap]int{}
+	for _, g := range gaps {
+		key := Gap{Channel: g.Channel, Reason: g.Reason, Fix: g.Fix}
+		if g.Fix == "" || strings.Contains(g.Fix, matchers.SubjectWord) {
+			key = g
+		}
+		if i, ok := at[key]; ok {
+			out[i] = append(out[i], g)
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, []Gap{g})
+	}
+	return out
 }
 
 // head is what a gap is about.
@@ -113,6 +162,14 @@ func common(gaps []Gap) (single []Gap, many [][]Gap) {
 	return single, many
 }
 
+// plural prints a number with its word.
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
 // subjects is how many subjects have a verdict, listed or not.
 func (d *Document) subjects() int {
 	n := 0
@@ -149,13 +206,13 @@ func writeSources(w io.Writer, all []Source) {
 		events[s.Format] += s.Events
 	}
 	for _, f := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintf(w, "read     %d files  %s, %d events\n", files[f], Text(f), events[f])
+		fmt.Fprintf(w, "read     %s  %s, %s\n", plural(files[f], "file"), Text(f), plural(int(events[f]), "event"))
 	}
 	fmt.Fprintln(w, "         'pulltrail coverage ... --json' and 'pulltrail report responder' list each")
 }
 
 func writeSource(w io.Writer, s Source) {
-	fmt.Fprintf(w, "%-8s %s  %s, %d events", s.State, Text(s.Path), Text(s.Format), s.Events)
+	fmt.Fprintf(w, "%-8s %s  %s, %s", s.State, Text(s.Path), Text(s.Format), plural(int(s.Events), "event"))
 	if s.Skipped > 0 {
 		fmt.Fprintf(w, ", %d skipped", s.Skipped)
 	}

@@ -12,12 +12,12 @@ import (
 
 // Explanation prints one finding down to each line: file, line, byte offset,
 // time as written and as understood, and the hash of the file.
-func Explanation(w io.Writer, f Finding, gaps []matchers.Gap) error {
+func Explanation(w io.Writer, f Finding, incident string, gaps []matchers.Gap) error {
 	fmt.Fprintf(w, "%s  %s:%s", f.Verdict, f.Subject.Kind, Text(f.Subject.ID))
 	if f.Subject.On != "" {
 		fmt.Fprintf(w, " on %s", Text(f.Subject.On))
 	}
-	fmt.Fprintf(w, "\nfinding %s, rule %s\n%s\n\nchannels\n", f.ID, f.Rule, Text(f.Because))
+	fmt.Fprintf(w, "\nincident %s, finding %s, rule %s\n%s\n\nchannels\n", Text(incident), f.ID, f.Rule, Text(f.Because))
 	for _, c := range slices.Sorted(maps.Keys(f.Channels)) {
 		fmt.Fprintf(w, "  %-12s %-8s %s\n", Text(c), f.Channels[c], Text(f.Reasons[c]))
 	}
@@ -27,7 +27,7 @@ func Explanation(w io.Writer, f Finding, gaps []matchers.Gap) error {
 	if f.Verdict != "clear" && f.Verdict != "unknown" {
 		fmt.Fprintf(w, "\negress %s: %s\n", f.Egress, Text(f.egress()))
 	}
-	fmt.Fprintf(w, "\nevidence, %d lines\n", len(f.Evidence))
+	fmt.Fprintf(w, "\nevidence, %s\n", plural(len(f.Evidence), "line"))
 	for i := range f.Evidence {
 		explainLine(w, &f.Evidence[i])
 	}

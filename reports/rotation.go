@@ -322,6 +322,9 @@ func (k KeptKey) place() string {
 			words = append(words, w)
 		}
 	}
+	if len(words) == 0 {
+		words = append(words, "a place that is not said")
+	}
 	at := k.Path
 	if k.Line > 0 {
 		at += ":" + strconv.FormatInt(k.Line, 10)

@@ -112,17 +112,23 @@ func RotationStatus(w io.Writer, rot *Rotation, todo bool) error {
 
 // ending counts the rows.
 func (rot *Rotation) ending(w io.Writer) error {
-	if len(rot.Rows) == 0 {
-		_, err := fmt.Fprintln(w, "\nNothing was within reach of anyone, as far as the evidence shows.")
-		return err
-	}
-	var parts []string
-	for _, s := range matchers.States {
-		if n := rot.States[string(s)]; n > 0 {
-			parts = append(parts, strconv.Itoa(n)+" "+string(s))
+	switch {
+	case rot.Judged() == 0:
+		fmt.Fprintf(w, "\nNothing is in the plan of %s: %s\n", Text(rot.Incident.ID), nobody)
+	case len(rot.Rows) == 0:
+		fmt.Fprintf(w, "\nNothing was within reach of anyone in %s, as far as the evidence shows.\n", Text(rot.Incident.ID))
+	default:
+		var parts []string
+		for _, s := range matchers.States {
+			if n := rot.States[string(s)]; n > 0 {
+				parts = append(parts, strconv.Itoa(n)+" "+string(s))
+			}
 		}
+		fmt.Fprintf(w, "\n%d in all: %s.\n", len(rot.Rows), strings.Join(parts, ", "))
 	}
-	fmt.Fprintf(w, "\n%d in all: %s.\n", len(rot.Rows), strings.Join(parts, ", "))
+	if !rot.Complete {
+		fmt.Fprintf(w, "The evidence is not complete: 'pulltrail coverage %s' says what is missing.\n", Text(rot.Incident.ID))
+	}
 	if len(rot.Unknown) > 0 {
 		fmt.Fprintf(w, "%s unknown: what they held stands in no row.\n", map[bool]string{true: "1 subject is", false: strconv.Itoa(len(rot.Unknown)) + " subjects are"}[len(rot.Unknown) == 1])
 	}
@@ -134,6 +140,15 @@ func (rot *Rotation) ending(w io.Writer) error {
 		fmt.Fprintf(w, "Names that stand in no row, since nothing says who holds them: %s.\nRead the file again with --subject KIND:ID, a list with 'rotate import --store'.\n", Text(firstPlaces(files)))
 	}
 	return rot.waiting(w)
+}
+
+// Judged is how many subjects have a verdict.
+func (rot *Rotation) Judged() int {
+	n := 0
+	for _, of := range rot.Counts {
+		n += of
+	}
+	return n
 }
 
 // waitsFor lists those without whose end no new value is safe, and how many rows
@@ -160,9 +175,12 @@ func (rot *Rotation) waiting(w io.Writer) error {
 	if rows == 0 {
 		return nil
 	}
-	names := make([]string, len(who))
-	for i, s := range who {
-		names[i] = Text(s.String())
+	names := make([]string, 0, maxNames+1)
+	for _, s := range who[:min(len(who), maxNames)] {
+		names = append(names, Text(s.String()))
+	}
+	if more := len(who) - maxNames; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more: 'pulltrail report rotation -o rotation.html' lists all", more))
 	}
 	_, err := fmt.Fprintf(w, "A new value is not safe yet for %d of them: nothing says when these were stopped or rebuilt,\n  %s\n'pulltrail rotate stopped SUBJECT --at TIME --by NAME' says so.\n", rows, strings.Join(names, "\n  "))
 	return err

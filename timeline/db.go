@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -40,7 +41,7 @@ var ErrNoCase = errors.New("no case")
 type DB struct {
 	sql    *sql.DB // for reading
 	dir    string
-	lock   *os.File
+	lock   *os.File // shared where the case is write-protected
 	writes *sql.DB
 	w      *writer
 	ended  string // a command that came to its end, see Ended
@@ -81,7 +82,7 @@ func openForWriting(dir string, wait time.Duration) (*DB, error) {
 	writes, err := open(dir, "rwc")
 	if err != nil {
 		lock.Close()
-		return nil, err
+		return nil, cannotOpen(dir, err)
 	}
 	db := &DB{dir: dir, lock: lock, writes: writes}
 	if err := db.prepare(); err != nil {
@@ -102,8 +103,10 @@ func (db *DB) prepare() error {
 	if db.w, err = newWriter(db.writes, db.dir); err != nil {
 		return err
 	}
-	db.sql, err = open(db.dir, "ro")
-	return err
+	if db.sql, err = open(db.dir, "ro"); err != nil {
+		return cannotOpen(db.dir, err)
+	}
+	return nil
 }
 
 // Open opens an existing case for reading, also while it is being written.
@@ -111,14 +114,21 @@ func Open(dir string) (*DB, error) {
 	if err := checkLibrary(); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, "timeline.db")); err != nil {
+	_, err := os.Stat(filepath.Join(dir, "timeline.db"))
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("open case %s: permission denied: a case is readable by the user alone who made it", dir)
+	} else if err != nil {
 		return nil, fmt.Errorf("%w in %s: run 'pulltrail ingest PATH...' first, or name the case with --case DIR", ErrNoCase, dir)
 	}
 	reads, version, err := openForReading(dir)
-	if err != nil {
-		return nil, err
+	var lock *os.File
+	if writeProtected(err) {
+		reads, version, lock, err = openProtected(dir)
 	}
-	db := &DB{sql: reads, dir: dir}
+	if err != nil {
+		return nil, cannotOpen(dir, err)
+	}
+	db := &DB{sql: reads, dir: dir, lock: lock}
 	if version == 0 {
 		db.Close()
 		return nil, fmt.Errorf("%w in %s, only what an interrupted run began: run 'pulltrail ingest PATH...' again", ErrNoCase, dir)
@@ -130,73 +140,12 @@ func Open(dir string) (*DB, error) {
 	return db, nil
 }
 
-// openForReading opens a case read-only. After a writer was killed SQLite has to
-// recover the file first, which a read-only connection may not do: a writing
-// one does it, and nothing else.
-func openForReading(dir string) (db *sql.DB, version int, err error) {
-	for _, recovered := range []bool{false, true} {
-		if db, err = open(dir, "ro"); err == nil {
-			if err = db.QueryRow("PRAGMA user_version").Scan(&version); err == nil {
-				return db, version, nil
-			}
-			err = errors.Join(err, db.Close())
-		}
-		var e sqlite3.Error
-		if recovered || !errors.As(err, &e) || e.Code != sqlite3.ErrReadonly {
-			break
-		}
-		if err := recoverFile(dir); err != nil {
-			return nil, 0, fmt.Errorf("open case %s after an interrupted run: %w", dir, err)
-		}
-	}
-	return nil, 0, fmt.Errorf("open case %s: %w", dir, err)
-}
-
-// recoverFile lets SQLite bring the file of a killed writer in order.
-func recoverFile(dir string) error {
-	db, err := open(dir, "rw")
-	if err != nil {
-		return err
-	}
-	var tables int
-	err = db.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables)
-	return errors.Join(err, db.Close())
-}
-
 func checkLibrary() error {
 	text, n, _ := sqlite3.Version()
 	if n < minSQLite {
 		return fmt.Errorf("SQLite %s is linked, 3.51.3 or later is needed: build with the module's own SQLite", text)
 	}
 	return nil
-}
-
-// readers is how many connections that read are kept.
-const readers = 8
-
-func open(dir, mode string) (*sql.DB, error) {
-	// A path may hold any character that a URI reads as its own.
-	path := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.Join(dir, "timeline.db"))
-	dsn := "file:" + path + "?mode=" + mode + "&_busy_timeout=10000&_foreign_keys=off"
-	switch mode {
-	case "ro": // following an exposure asks the same few statements thousands of times
-		dsn += "&_stmt_cache_size=32&_cache_size=-1000"
-	case "rwc":
-		dsn += "&_journal_mode=WAL&_synchronous=NORMAL&_txlock=immediate&_cache_size=-32000&_mutex=no"
-	}
-	db, err := sql.Open("sqlite3", dsn)
-	if err != nil {
-		return nil, fmt.Errorf("open case %s: %w", dir, err)
-	}
-	if mode == "rwc" {
-		db.SetMaxOpenConns(1)
-	}
-	db.SetMaxIdleConns(readers) // each reads the schema when it is opened
-	if err := db.Ping(); err != nil {
-		db.Close()
-		return nil, fmt.Errorf("open case %s: %w", dir, err)
-	}
-	return db, nil
 }
 
 // paged gives an empty database pages of 8 KiB, which cannot be changed while it
@@ -208,7 +157,7 @@ const paged = "PRAGMA journal_mode=DELETE;PRAGMA page_size=8192;VACUUM;PRAGMA jo
 func (db *DB) migrate() error {
 	var version int
 	if err := db.writes.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
-		return fmt.Errorf("open case %s: %w", db.dir, err)
+		return cannotOpen(db.dir, err)
 	}
 	switch version {
 	case schemaVersion:

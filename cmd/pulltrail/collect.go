@@ -316,7 +316,11 @@ func (a *app) printCollected(res ingest.Result, st collect.Stats, opt collect.Op
 		}
 	}
 	if len(refused) > 0 {
-		fmt.Fprintf(a.out, "not had: %s; %s: 'pulltrail coverage INCIDENT' names them\n", strings.Join(refused, ", "), count(st.Gaps, "gap"))
+		text := "not had: " + strings.Join(refused, ", ")
+		if st.Gaps > 0 {
+			text += "; " + count(st.Gaps, "gap") + ": 'pulltrail coverage INCIDENT' says what that leaves open"
+		}
+		fmt.Fprintln(a.out, text)
 	}
 	states := map[timeline.State]int{}
 	var events int64
@@ -324,9 +328,9 @@ func (a *app) printCollected(res ingest.Result, st collect.Stats, opt collect.Op
 		states[f.State]++
 		events += f.Events
 		if f.State != timeline.Read {
-			fmt.Fprintf(a.out, "%-8s %s\n", f.State, reports.Text(f.Path+because(f)))
+			fmt.Fprintf(a.out, "%-8s %s\n", f.State, reports.Text(f.Path+because(f, "")))
 		}
 	}
-	fmt.Fprintf(a.out, "%s read, %d partial, %d unread: %d events\n", count(states[timeline.Read], "source"), states[timeline.Partial], states[timeline.Unread], events)
+	fmt.Fprintf(a.out, "%s read, %d partial, %d unread: %s\n", count(states[timeline.Read], "source"), states[timeline.Partial], states[timeline.Unread], count(int(events), "event"))
 	return nil
 }

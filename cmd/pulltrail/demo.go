@@ -95,7 +95,7 @@ What to type next:
 
 // demoStep prints a command and runs it. What a command says is its exit code
 // too: only a failure or wrong usage ends the demo. Of many files read, those
-// that were not read whole are named.
+// that were not read whole are named, and how many there are in all.
 func (a *app) demoStep(ctx context.Context, args []string, short bool) error {
 	fmt.Fprintf(a.out, "$ pulltrail %s\n", strings.Join(args, " "))
 	out := a.out
@@ -105,18 +105,11 @@ func (a *app) demoStep(ctx context.Context, args []string, short bool) error {
 	}
 	code := run(ctx, args, strings.NewReader(""), out, a.err)
 	if short {
-		read := 0
+		several := strings.Count(b.String(), "\n") > 1
 		for line := range strings.Lines(b.String()) {
-			if strings.HasPrefix(line, "read ") {
-				read++
-				continue
+			if !several || !strings.HasPrefix(line, "read ") && !strings.Contains(line, " name no host or job: ") {
+				fmt.Fprint(a.out, line)
 			}
-			fmt.Fprint(a.out, line)
-		}
-		if read > 1 || read == 1 && strings.Count(b.String(), "\n") > 1 {
-			fmt.Fprintf(a.out, "read     %d files\n", read)
-		} else if read == 1 {
-			fmt.Fprint(a.out, b.String())
 		}
 	}
 	switch code {

@@ -40,7 +40,7 @@ is the id of a finding.`,
 			if a.json {
 				err = reports.WriteJSON(out, reports.Explain(f))
 			} else {
-				err = reports.Explanation(out, reports.Explain(f), res.Gaps)
+				err = reports.Explanation(out, reports.Explain(f), res.Incident.ID, res.Gaps)
 			}
 			return errors.Join(err, out.Flush())
 		},

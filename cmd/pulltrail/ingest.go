@@ -110,6 +110,9 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 	if err := errors.Join(a.printFiles(res.Files), a.printRefused(refused)); err != nil {
 		return err
 	}
+	if !a.json && len(res.Files)+len(refused) > 1 {
+		fmt.Fprint(a.out, inAll(res.Files, len(refused)))
+	}
 	switch {
 	case len(res.Files) > 0 || len(refused) > 0:
 	case len(stores) > 0:
@@ -125,9 +128,15 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 
 // printFiles says what became of each file.
 func (a *app) printFiles(files []ingest.File) error {
+	fresh := map[string]string{} // by the bytes
+	for _, f := range files {
+		if f.Changed && f.SHA256 != "" {
+			fresh[f.SHA256] = f.Path
+		}
+	}
 	for _, f := range files {
 		if !a.json {
-			fmt.Fprintf(a.out, "%-8s %-24s %6d events  %s\n", f.State, f.Format, f.Events, reports.Text(f.Path+because(f)))
+			fmt.Fprintf(a.out, "%-8s %-24s %6d %-6s  %s\n", f.State, f.Format, f.Events, events(f.Events), reports.Text(f.Path+because(f, fresh[f.SHA256])))
 			continue
 		}
 		if err := a.printJSON(a.out, map[string]any{
@@ -138,6 +147,46 @@ func (a *app) printFiles(files []ingest.File) error {
 		}
 	}
 	return nil
+}
+
+// inAll says in a line how many files were read and how many objects could not be
+// had, and what to do about these and about those that say not whose they are.
+func inAll(files []ingest.File, refused int) string {
+	states := map[timeline.State]int{}
+	var found int64
+	nameless := 0
+	for _, f := range files {
+		states[f.State]++
+		found += f.Events
+		if f.Claim == f.Path && !f.Explicit && f.Events > 0 {
+			nameless++
+		}
+	}
+	text := count(len(files), "file") + ":"
+	for _, state := range []timeline.State{timeline.Read, timeline.Partial, timeline.Unread} {
+		if n := states[state]; n > 0 {
+			text += fmt.Sprintf(" %d %s,", n, state)
+		}
+	}
+	text = strings.TrimSuffix(text, ",")
+	if refused > 0 {
+		text += fmt.Sprintf("; %d not had", refused)
+	}
+	text += fmt.Sprintf("; %d %s\n", found, events(found))
+	if states[timeline.Read] < len(files) || refused > 0 {
+		text += "'pulltrail coverage INCIDENT' says what to do about what was not read whole\n"
+	}
+	if nameless > 0 {
+		text += fmt.Sprintf("%d name no host or job: read them again with --subject KIND:ID, they then stand under its name, not under their path\n", nameless)
+	}
+	return text
+}
+
+func events(n int64) string {
+	if n == 1 {
+		return "event"
+	}
+	return "events"
 }
 
 // stdin is standard input that an interrupt ends: a read that waits for a
@@ -170,12 +219,18 @@ func (s *stdin) Read(p []byte) (int, error) {
 	}
 }
 
-func because(f ingest.File) string {
+// because says why a file is not read whole, and why it changed nothing. same is
+// the path of a file of this run that has the same bytes.
+func because(f ingest.File, same string) string {
 	s := ""
 	if f.Why != "" {
 		s = ": " + f.Why
 	}
-	if !f.Changed {
+	switch {
+	case f.Changed:
+	case same != "":
+		s += " (the same bytes as " + same + ")"
+	default:
 		s += " (was in the timeline already)"
 	}
 	return s

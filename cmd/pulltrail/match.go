@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +45,7 @@ The verdicts are stored in the case, when they are others than the time before:
 			}
 			err = errors.Join(err, out.Flush())
 			if err := <-stored; err != nil {
-				fmt.Fprintln(a.err, "pulltrail: not stored for 'pulltrail diff': "+reports.Text(err.Error()))
+				fmt.Fprintln(a.err, "pulltrail: not stored for 'pulltrail diff': "+reports.Text(strings.ReplaceAll(err.Error(), "\n", "; ")))
 			}
 			if err != nil {
 				return err

@@ -84,19 +84,26 @@ func (r *rotation) verifyCmd() *cobra.Command {
 		Long: `Check what was rotated against the lists that were read ('rotate import'). A
 credential is verified when lists show a value that was made after the moment
 that is safe, for every place that held it, and no older one that works. What is
-not verified and not waived is printed; then the exit code is 12.`,
+not verified and not waived is printed; then the exit code is 12. It is 3 where
+nothing that was read names anyone who could have held something.`,
 		RunE: func(*cobra.Command, []string) error {
-			open := false
+			open, judged := false, 0
 			err := r.show(func(w *bufio.Writer, rot *reports.Rotation) error {
+				judged = rot.Judged()
 				for _, row := range rot.Rows {
 					open = open || !matchers.State(row.Status).Done()
 				}
 				return reports.RotationStatus(w, rot, true)
 			})
-			if err == nil && open {
+			switch {
+			case err != nil:
+				return err
+			case open:
 				return exitError(exitOpen)
+			case judged == 0: // nothing read is no proof
+				return exitError(exitIncomplete)
 			}
-			return err
+			return nil
 		},
 	})
 }

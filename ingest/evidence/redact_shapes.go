@@ -213,8 +213,18 @@ func harmlessField(before, name, value string) bool {
 	if strings.HasSuffix(before, "/") && strings.HasSuffix(name, ":") && !strings.Contains(before[strings.LastIndexAny(before, " \t\"'=")+1:], "?") {
 		return true
 	}
-	return strings.HasPrefix(strings.ToLower(name), "pwd") && strings.HasPrefix(value, "/")
+	if strings.HasPrefix(strings.ToLower(name), "pwd") && strings.HasPrefix(value, "/") {
+		return true
+	}
+	return countOfTokens.MatchString(name) && number.MatchString(value)
 }
+
+// countOfTokens is the name of how many tokens a model reads or writes:
+// max_total_num_tokens=681280. No other word of it says secret.
+var countOfTokens = regexp.MustCompile(`(?i)^(?:(?:max|min|num|total|pool|input|output|prompt|completion|cached|context|reasoning|prefill|new|audio|text|cache|read|creation)[_.-]?)*tokens["']?\s*[=:]\s*$`)
+
+// number is a count as the engines print it.
+var number = regexp.MustCompile(`^-?[0-9]{1,12}$`)
 
 // harmlessArg reports whether an argument is a masked value or a reference.
 func harmlessArg(_, _, value string) bool {

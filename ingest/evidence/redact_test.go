@@ -6,6 +6,8 @@ import "testing"
 var secrets = map[string]string{
 	"plain text about tokenizers==0.20.1":                                   "plain text about tokenizers==0.20.1",
 	"AWS_SECRET_ACCESS_KEY=abcd1234":                                        "AWS_SECRET_ACCESS_KEY=[redacted]",
+	"max_total_num_tokens=681280, cached_tokens: 12":                        "max_total_num_tokens=681280, cached_tokens: 12",
+	"auth_tokens=681280 input_tokens=abcd":                                  "auth_tokens=[redacted] input_tokens=[redacted]",
 	"Password: hunter2, user: me":                                           "Password: [redacted], user: me",
 	"authorization: Bearer abcdefgh12345":                                   "authorization: Bearer [redacted]",
 	"curl -H 'BASIC dXNlcjpwYXNz'":                                          "curl -H 'BASIC [redacted]'",
