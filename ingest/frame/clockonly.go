@@ -18,8 +18,8 @@ var ClockOnly = evidence.Format{
 	Cannot: "date and time zone: state with --covers when it was",
 	Doc:    "https://vercel.com/docs/deployments/logs",
 	Sample: "written by hand after the documentation",
-	First:  "0123456789",
-	Looks:  func(text []byte) bool { return clockLen(text) > 0 || halfDayLen(text) > 0 },
+	First:  "0123456789[",
+	Looks:  func(text []byte) bool { return clockLen(text) > 0 || halfDayLen(text) > 0 || bracketLen(text) > 0 },
 	Common: true,
 	New:    func() evidence.Peeler { return clockOnly{} },
 }
@@ -31,13 +31,16 @@ type clockOnly struct{}
 //	17:28:57.572 Running "install" command: `npm ci`...
 //	12:04:51  Collecting litellm
 //	7:28:21 AM: Collecting litellm                       (Netlify)
+//	[17:28:57.572] Collecting litellm                    (Vercel, as it is copied)
 func (clockOnly) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
-	n, half := clockLen(l.Text), halfDayLen(l.Text)
-	if n == 0 && half == 0 {
+	n, half, bracket := clockLen(l.Text), halfDayLen(l.Text), bracketLen(l.Text)
+	if n == 0 && half == 0 && bracket == 0 {
 		return nil
 	}
-	rest := l.Text[max(n, half):]
+	rest := l.Text[max(n, half, bracket):]
 	switch {
+	case bracket > 0:
+		n = len("[17:28:57.572]")
 	case half > 0:
 		n = half - len(": ")
 	case n == 12 && len(rest) > 0 && rest[0] == ' ':
@@ -69,6 +72,14 @@ func halfDayLen(text []byte) int {
 		}
 	}
 	return n + 11
+}
+
+// bracketLen returns the length of "[hh:mm:ss.mmm] " at the start of text.
+func bracketLen(text []byte) int {
+	if n := len("[17:28:57.572]"); len(text) >= n && text[0] == '[' && text[n-1] == ']' && clockLen(text[1:n-1]) == n-2 && (len(text) == n || text[n] == ' ') {
+		return min(n+1, len(text))
+	}
+	return 0
 }
 
 // clockLen returns the length of hh:mm:ss or hh:mm:ss.mmm at the start of text.

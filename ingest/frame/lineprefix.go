@@ -52,6 +52,7 @@ type prefixShape struct {
 //	[CI/build]   | Collecting litellm                                          (act)
 //	             +deps | Collecting litellm                                    (Earthly)
 //	build-1234: Collecting litellm                                             (argo logs)
+//	> Collecting litellm                                                       (quoted in a letter)
 var prefixShapes = sync.OnceValue(func() []prefixShape {
 	return []prefixShape{
 		{regexp.MustCompile(`^\[(?P<time>\d\d:\d\d:\d\d)\][A-Za-z]?(?: ?:)?[ \t]*(?:\[(?P<name>[^\]\n]{1,100})\] )?`), dateless},
@@ -68,6 +69,7 @@ var prefixShapes = sync.OnceValue(func() []prefixShape {
 		{regexp.MustCompile(`^ *(?P<name>\+?[\w./*-]{1,80}) +\| `), nil},
 		{regexp.MustCompile(`^\[(?P<name>[A-Za-z][^\]\n]{0,119})\](?: out: | run: | |: )`), nil},
 		{regexp.MustCompile(`^(?P<name>[\w.-]{1,80}): `), nil},
+		{regexp.MustCompile(`^>(?: >)* `), nil},
 	}
 })
 
@@ -83,6 +85,7 @@ var toolLines = regexp.MustCompile(`^\s*(?:Collecting [A-Za-z0-9][\w.-]*(?:\[[\w
 	`|added \d+ packages?(?:,| in | from )|npm (?:warn|WARN|http|notice|ERR!|error) |➤ YN\d{4}: |yarn (?:install|add) v[0-9]` +
 	`|Progress: resolved \d|Packages: \+\d|bun (?:install|add) v[0-9]|\d+ packages? installed \[` +
 	`|#\d+ (?:\d+\.\d{1,3} |DONE \d+\.\ds$|extracting sha256:[0-9a-f]{64})` +
+	`|Get:\d+ https?://\S+ \S+ |(?:Unpacking|Setting up) [a-z0-9][a-z0-9+.:-]+ \([0-9]` +
 	`|Status: Downloaded newer image for |Status: Image is up to date for |Digest: sha256:[0-9a-f]{64}$)`)
 
 // toolWords stand in all of those lines: a quick look tells the text that has none.
@@ -90,6 +93,7 @@ var toolWords = [][]byte{
 	[]byte("Collecting "), []byte("Downloading "), []byte("Using cached "), []byte("Successfully installed "), []byte("Requirement already satisfied: "), []byte("=="),
 	[]byte("Installed "), []byte("Resolved "), []byte("Package operations: "), []byte("Installing "), []byte("Status: "), []byte("Digest: "),
 	[]byte("added "), []byte("npm "), []byte("YN0"), []byte("yarn "), []byte("Progress: resolved "), []byte("Packages: +"), []byte("bun "), []byte(" installed ["), []byte("#"),
+	[]byte("Get:"), []byte("Unpacking "), []byte("Setting up "),
 }
 
 func mentionsTool(text []byte) bool {

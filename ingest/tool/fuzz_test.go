@@ -50,6 +50,8 @@ func fuzz(f *testing.F, format evidence.Format) {
 	})
 }
 
+func FuzzEasyInstall(f *testing.F)   { fuzz(f, EasyInstall) }
+func FuzzMaven(f *testing.F)         { fuzz(f, Maven) }
 func FuzzTox(f *testing.F)           { fuzz(f, Tox) }
 func FuzzAccess(f *testing.F)        { fuzz(f, Access) }
 func FuzzDockerd(f *testing.F)       { fuzz(f, Dockerd) }
