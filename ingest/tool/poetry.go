@@ -20,11 +20,11 @@ var Poetry = evidence.Format{
 	Cannot: "the end of an operation: rows are printed at its start, and an error that does not name it may follow",
 	Doc:    "https://python-poetry.org/docs/cli/",
 	Sample: "made with poetry 1.3.2 on a closed network, and written by hand after the documentation",
-	Starts: []string{
+	Starts: append([]string{
 		"- Installing ", "- Updating ", "- Downgrading ", "- Removing ", "• Installing ", "• Updating ", "• Downgrading ", "• Removing ",
 		"Package operations: ", "No dependencies to install or update", "Cannot install ",
 		"EnvCommandError", "CalledProcessError", "Stack trace:", "ChefBuildError", "ChefInstallError", "PoetryException", "RuntimeError", "HTTPError", "ConnectionError", "ReadTimeout",
-	},
+	}, poetryVerbose...),
 	Tool: func() evidence.Parser { return &poetry{} },
 }
 
@@ -53,6 +53,11 @@ func (p *poetry) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := bytes.TrimSpace(l.Text)
 	if l.Echo {
 		return evidence.Miss
+	}
+	if len(text) > 0 && (text[0] == 'P' || text[0] == 'S' || isDecimal(text[0])) && !bytes.HasPrefix(text, []byte("Pa")) {
+		if r := p.resolved(string(text), o); r != evidence.Miss {
+			return r
+		}
 	}
 	if rest, ok := bytes.CutPrefix(text, []byte("Package operations: ")); ok {
 		p.End(timeline.OpOpen, o)
