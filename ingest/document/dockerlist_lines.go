@@ -31,7 +31,11 @@ var DockerListed = evidence.Format{
 //
 //	REF                           TYPE                                         DIGEST                     SIZE    PLATFORMS   LABELS
 //	NAME              IMAGE          COMMAND                  SERVICE   CREATED         STATUS         PORTS
+//	CONTAINER           REPOSITORY          TAG                 IMAGE ID            SIZE                      docker compose images
+//	IMAGE                      ID             DISK USAGE   CONTENT SIZE   EXTRA                               docker images of 29
 var (
+	diskTitles    = []string{"IMAGE", "ID", "DISK USAGE", "CONTENT SIZE", "EXTRA"}
+	usedTitles    = []string{"CONTAINER", "REPOSITORY", "TAG", "PLATFORM", "IMAGE ID", "SIZE", "CREATED"}
 	ctrTitles     = []string{"REF", "TYPE", "DIGEST", "SIZE", "PLATFORMS", "LABELS"}
 	composeTitles = []string{"NAME", "IMAGE", "COMMAND", "SERVICE", "CREATED", "STATUS", "PORTS"}
 )
@@ -46,6 +50,10 @@ func listedTitles(header string) []string {
 		return ctrTitles
 	case strings.HasPrefix(words, "NAME IMAGE COMMAND SERVICE"):
 		return composeTitles
+	case strings.HasPrefix(words, "CONTAINER REPOSITORY TAG "):
+		return usedTitles
+	case strings.HasPrefix(words, "IMAGE ID DISK USAGE"):
+		return diskTitles
 	}
 	return chosenTitles(header)
 }
@@ -115,7 +123,16 @@ func (d *dockerListed) row(text string, o *evidence.Out) bool {
 		return found && digest != ""
 	case &composeTitles[0]:
 		return composeRow(o, cell("NAME"), cell("IMAGE"), cell("STATUS"))
-	case &imageTitles[0], &criTitles[0]:
+	case &diskTitles[0]: // name:tag in one
+		image := timeline.NormalizeImage(cell("IMAGE"))
+		if !imageID.MatchString(cell("ID")) {
+			return false
+		}
+		if image != "" { // else <none> or <untagged>
+			o.Emit(timeline.Present, nil, timeline.Item{Artifact: image})
+		}
+		return true
+	case &imageTitles[0], &criTitles[0], &usedTitles[0]:
 	default:
 		if slices.Contains(d.titles, "CONTAINER ID") {
 			return listedRow(o, cell("CONTAINER ID"), cell("IMAGE"), cell("STATUS"))

@@ -20,7 +20,7 @@ var Apt = evidence.Format{
 	Sample: "apt 2.6 run for this project",
 	Starts: aptStarts(
 		"Get:", "Unpacking ", "Setting up ", "Removing ", "Selecting previously ", "Preparing to unpack ", "Reading package lists", "Building dependency tree",
-		"Reading state information", "The following ", "E: ",
+		"Reading state information", "The following ", "E: ", "Inst ",
 	),
 	Tool: func() evidence.Parser { return &apt{} },
 }
@@ -53,6 +53,8 @@ func (a *apt) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return a.unpacking(rest, o)
 	case word == "Setting":
 		return a.settingUp(strings.TrimPrefix(rest, "up "), o)
+	case word == "Inst":
+		return a.simulated(rest, o)
 	case word == "Removing":
 		return a.removing(rest, o)
 	case word == "Selecting", word == "Preparing":
@@ -195,6 +197,29 @@ func (a *apt) removing(rest string, o *evidence.Out) evidence.Result {
 		return evidence.Miss
 	}
 	o.Emit(timeline.Remove, a.begin(o), debItem(a.distro, name, arch, version))
+	return evidence.Done
+}
+
+// simulated reads a row of apt-get --simulate, which also unattended-upgrade
+// prints:
+//
+//	Inst openssl [3.0.11-1] (3.0.13-1 Debian:12.5/stable [amd64])
+//	Inst libjq1 (1.6-2.1 Debian:12.5/stable [amd64])
+func (a *apt) simulated(rest string, o *evidence.Out) evidence.Result {
+	name, what, _ := strings.Cut(rest, " (")
+	name, _, _ = strings.Cut(name, " [")
+	version, from, ok := strings.Cut(what, " ")
+	_, arch, _ := strings.Cut(from, "[")
+	arch, _, closed := strings.Cut(arch, "]")
+	if name, _, _ = strings.Cut(name, ":"); !ok || !closed || !evidence.IsDebName(name) || !evidence.IsDebVersion(version) {
+		return evidence.Miss
+	}
+	distro := strings.ToLower(strings.SplitN(from, ":", 2)[0])
+	if distro != "debian" && distro != "ubuntu" {
+		distro = a.distro
+	}
+	o.Seen("deb")
+	o.Emit(timeline.Resolve, nil, debItem(distro, name, arch, version))
 	return evidence.Done
 }
 

@@ -43,6 +43,7 @@ type compose struct {
 //	✔ Image postgres:15-alpine Pulled                     3.2s
 //	[+] Pulling 3/3
 //	✔ web Pulled                                         17.6s
+//	✔ redis 7 layers [⣿⣿⣿⣿⣿⣿⣿]      0B/0B      Pulled     5.2s
 func (c *compose) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := bytes.TrimSpace(l.Text)
 	if bytes.HasPrefix(text, []byte("[+] ")) {
@@ -66,7 +67,7 @@ func (c *compose) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	switch {
 	case len(words) == 3 && words[0] == "Image":
 		return c.image(words[1], words[2], o)
-	case len(words) == 2 && words[1] == "Pulled" && c.drawing:
+	case c.drawing && (len(words) == 2 && words[1] == "Pulled" || len(words) > 3 && words[2] == "layers" && words[len(words)-1] == "Pulled"):
 		c.service(o)
 		return evidence.Done
 	case len(words) > 1 && c.drawing && (words[1] == "Pull" || words[1] == "Pulling" || words[0] == "Container" || words[0] == "Network" || words[0] == "Volume"):

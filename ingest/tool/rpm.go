@@ -19,21 +19,57 @@ var RPM = evidence.Format{
 	Doc:    "https://dnf.readthedocs.io/en/latest/command_ref.html",
 	Sample: "written by hand after the documentation",
 	Starts: []string{
-		"Installing", "Upgrading", "Updating", "Downgrading", "Reinstalling", "Erasing", "Removing", "Cleanup", "Running transaction", "Transaction test", "Complete", "(1", "(2", "(3", "(4", "(5", "(6", "(7", "(8", "(9", "Nothing to do",
+		"Installing", "Upgrading", "Updating", "Downgrading", "Reinstalling", "Erasing", "Removing", "Cleanup", "Running transaction", "Transaction test", "Complete", "(1", "(2", "(3", "(4", "(5", "(6", "(7", "(8", "(9", "Nothing to do", "Updating / installing...",
 	},
 	Tool: func() evidence.Parser { return &rpm{} },
 }
 
 // rpm holds its rows until the tool says that it is complete.
 type rpm struct {
-	op   *evidence.Op
-	rows []rpmRow
+	op     *evidence.Op
+	rows   []rpmRow
+	direct bool // rows of rpm itself come
 }
 
 type rpmRow struct {
 	mark evidence.Mark
 	item timeline.Item
 	gone bool
+}
+
+// rpmArchs are the architectures that may stand behind a release, which has dots
+// too.
+var rpmArchs = wordSet("noarch x86_64 i386 i586 i686 aarch64 armv7hl ppc64le s390x riscv64")
+
+// placed reads a package that rpm -i or -U puts in its place, behind the line that
+// says so:
+//
+//	Updating / installing...
+//	   1:jq-1.6-9.el8                     ################################# [100%]
+//	jq-1.6-9.el8.x86_64                   ########################################
+func (r *rpm) placed(text string, o *evidence.Out) evidence.Result {
+	id, bar, _ := strings.Cut(text, " ")
+	bar = strings.TrimSpace(bar)
+	if count, after, counted := strings.Cut(id, ":"); counted && strings.Trim(count, "0123456789") == "" {
+		id = after
+	}
+	w := strings.Split(id, "-")
+	if !strings.HasPrefix(bar, "####") || strings.HasSuffix(bar, "]") && !strings.HasSuffix(bar, "[100%]") || len(w) < 3 {
+		r.direct = false
+		o.Deafen()
+		return evidence.Miss
+	}
+	release, arch := w[len(w)-1], ""
+	if i := strings.LastIndexByte(release, '.'); i > 0 && rpmArchs[release[i+1:]] {
+		release, arch = release[:i], release[i+1:]
+	}
+	it, ok := evidence.RPMItem(strings.Join(w[:len(w)-2], "-"), w[len(w)-2]+"-"+release, arch)
+	if !ok {
+		return evidence.Miss
+	}
+	o.Seen("rpm")
+	o.Emit(timeline.Install, nil, it)
+	return evidence.Done
 }
 
 // Line reads one line.
@@ -43,6 +79,14 @@ func (r *rpm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	text := string(bytes.TrimSpace(l.Text))
 	switch {
+	case text == "Updating / installing...":
+		r.direct = true
+		o.Listen()
+		return evidence.Done
+	case r.direct:
+		return r.placed(text, o)
+	case text == "":
+		return evidence.Miss
 	case text[0] == '(':
 		return r.download(text, o)
 	case text == "Complete!" || text == "Complete.":
