@@ -3,7 +3,6 @@ package matchers
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"pulltrail/timeline"
 )
@@ -438,25 +437,6 @@ func (q *question) whenText(w *Window, s timeline.Span) string {
 		where += q.whose(w, s)
 	}
 	return where
-}
-
-// windowText prints a window to the second: "2026-10-21 11:39:00 to 14:20:59
-// UTC", or "any time" where neither end is known.
-func windowText(w *Window) string {
-	if w.From == timeline.Beginning && w.To == timeline.Forever {
-		return "any time"
-	}
-	text := func(ns int64) string {
-		if ns == timeline.Beginning || ns == timeline.Forever {
-			return "an unknown time"
-		}
-		return time.Unix(0, ns).UTC().Format(time.DateTime)
-	}
-	from, to := text(w.From), text(w.To)
-	if day, _, ok := strings.Cut(from, " "); ok && w.From != timeline.Beginning {
-		to = strings.TrimPrefix(to, day+" ")
-	}
-	return from + " to " + to + " UTC"
 }
 
 // cite names the reference of a fact: its address where it has one.

@@ -2,6 +2,8 @@ package matchers
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
 	"pulltrail/timeline"
 )
@@ -79,4 +81,23 @@ func (q *question) early(j *judged) string {
 	}
 	return fmt.Sprintf("dated %s, before the release was served (%s): a wrong clock, or a window that begins too late",
 		timeline.FormatTime(j.Span.To), timeline.FormatTime(from))
+}
+
+// windowText prints a window to the second: "2026-10-21 11:39:00 to 14:20:59
+// UTC", or "any time" where neither end is known.
+func windowText(w *Window) string {
+	if w.From == timeline.Beginning && w.To == timeline.Forever {
+		return "any time"
+	}
+	text := func(ns int64) string {
+		if ns == timeline.Beginning || ns == timeline.Forever {
+			return "an unknown time"
+		}
+		return time.Unix(0, ns).UTC().Format(time.DateTime)
+	}
+	from, to := text(w.From), text(w.To)
+	if day, _, ok := strings.Cut(from, " "); ok && w.From != timeline.Beginning {
+		to = strings.TrimPrefix(to, day+" ")
+	}
+	return from + " to " + to + " UTC"
 }

@@ -3,6 +3,7 @@ package timeline
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 )
 
 // Sizes reports whether a complete source of that many bytes is known; only
@@ -56,6 +57,17 @@ func (db *DB) Whole(sha256, claim string) (bool, error) {
 	var whole bool
 	err = q.QueryRow(sha256, claim).Scan(&whole)
 	return whole, err
+}
+
+// Names reports whether a source or the inventory names a subject.
+func (db *DB) Names(who Subject) (bool, error) {
+	var named bool
+	err := db.sql.QueryRow(`SELECT EXISTS(SELECT 1 FROM subject WHERE kind=?1 AND name=?2)
+		OR ?1='host' AND EXISTS(SELECT 1 FROM inventory WHERE host=?2)`, string(who.Kind), who.ID).Scan(&named)
+	if err != nil {
+		return false, fmt.Errorf("read subjects: %w", err)
+	}
+	return named, nil
 }
 
 // Clean reports whether every source that was claimed for a subject was read

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ versions, tags or digests that its file says otherwise, or evidence that came.
 one before. BEFORE and AFTER are each the number of a stored run, the beginning
 of a revision (six digits at least), or FILE.yaml, a version of the incident that
 is matched now. Without AFTER it is the answer now; without BEFORE the last stored
-one that differs from it. 'pulltrail diff OLD/ID.yaml NEW/ID.yaml' compares two
+one that differs from it, where none does the last. 'pulltrail diff OLD/ID.yaml NEW/ID.yaml' compares two
 files.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if !schema && len(args) < 1 || len(args) > 3 {
@@ -97,11 +98,25 @@ func (a *app) sides(db *timeline.DB, inc *matchers.Incident, names []string) (be
 		return before, after, err
 	}
 	if len(names) == 0 {
-		before, err = matchers.Previous(db, after)
+		before, err = a.before(db, after)
 	} else {
 		before, err = a.side(db, inc.ID, names[0])
 	}
 	return before, after, err
+}
+
+// before is the last stored answer that differs from one; where none does, it is
+// the last: that nothing changed is an answer too.
+func (a *app) before(db *timeline.DB, after matchers.Side) (matchers.Side, error) {
+	before, err := matchers.Previous(db, after)
+	if !errors.Is(err, matchers.ErrNoAnswer) {
+		return before, err
+	}
+	all, listed := db.Answers(after.Incident)
+	if listed != nil || len(all) == 0 {
+		return before, errors.Join(err, listed)
+	}
+	return matchers.Stored(db, after.Incident, strconv.FormatInt(all[len(all)-1].ID, 10))
 }
 
 // side is one named answer.

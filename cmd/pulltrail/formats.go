@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,22 +25,33 @@ type formatJSON struct {
 
 func (a *app) formatsCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:   "formats",
+		Use:   "formats [WORD]",
 		Short: "List what can be read: what each format proves, and what it cannot",
-		Long: `List what can be read.
+		Long: `List what can be read, with WORD only what names it ('pulltrail formats docker').
 
   frame     takes one layer off a line and knows when and where; frames nest
   tool      knows what one line says, in any frame or in none
   document  is read whole: what is in place, not when it came
 
 'ingest' tells the format from the content; 'ingest --format NAME' forces one.`,
-		RunE: func(*cobra.Command, []string) error { return a.formats() },
+		Args: wants("at most one WORD to look for", cobra.MaximumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error { return a.formats(strings.Join(args, "")) },
 	}
 }
 
-func (a *app) formats() error {
+func (a *app) formats(word string) error {
+	var formats []*evidence.Format
+	for i := range ingest.Formats {
+		f := &ingest.Formats[i]
+		if holds(word, f.Name, f.Title, f.Proves) {
+			formats = append(formats, f)
+		}
+	}
+	if len(formats) == 0 {
+		return usage("no format names %q: 'pulltrail formats' lists all", word)
+	}
 	if a.json {
-		for _, f := range ingest.Formats {
+		for _, f := range formats {
 			row := formatJSON{f.Name, string(f.Shape), f.Title, f.Proves, f.Cannot, f.Doc, f.Sample}
 			if err := a.printJSON(a.out, row); err != nil {
 				return err
@@ -48,7 +61,7 @@ func (a *app) formats() error {
 	}
 	out := bufio.NewWriter(a.out)
 	for _, shape := range []evidence.Shape{evidence.FrameShape, evidence.ToolShape, evidence.DocumentShape} {
-		for _, f := range ingest.Formats {
+		for _, f := range formats {
 			if f.Shape != shape {
 				continue
 			}
@@ -61,4 +74,10 @@ func (a *app) formats() error {
 		}
 	}
 	return out.Flush()
+}
+
+// holds reports whether one of the texts holds a word, in any case.
+func holds(word string, texts ...string) bool {
+	word = strings.ToLower(word)
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), word) })
 }

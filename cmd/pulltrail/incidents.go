@@ -28,16 +28,22 @@ type incidentJSON struct {
 
 func (a *app) incidentsCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "incidents",
+		Use:   "incidents [WORD]",
 		Short: "List the known incidents; show the facts of one; check a file of your own; import OSV records",
-		Long: `List the incidents that 'pulltrail match' knows, newest first.
+		Long: `List the incidents that 'pulltrail match' knows, newest first; with WORD those
+that name it, a package or an image too ('pulltrail incidents litellm').
 
 'pulltrail incidents show ID' prints the facts of one. An incident of your own
 is a file: 'pulltrail incidents check FILE' tells what is wrong with it, and
 'pulltrail match FILE' asks it. 'pulltrail incidents import PATH' makes drafts of
 OSV records.`,
-		Args: unknownVerb,
-		RunE: func(*cobra.Command, []string) error { return a.incidents() },
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 && len(c.SuggestionsFor(args[0])) == 0 {
+				return nil
+			}
+			return unknownVerb(c, args)
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.incidents(strings.Join(args, "")) },
 	}
 	c.SuggestionsMinimumDistance = 2
 	c.AddCommand(
@@ -57,14 +63,19 @@ OSV records.`,
 	return c
 }
 
-func (a *app) incidents() error {
+func (a *app) incidents(word string) error {
 	var all []*matchers.Incident
 	for _, id := range matchers.Library() {
 		inc, err := matchers.Find(id)
 		if err != nil {
 			return err
 		}
-		all = append(all, inc)
+		if holds(word, namesOf(inc)...) {
+			all = append(all, inc)
+		}
+	}
+	if len(all) == 0 {
+		return usage("no incident names %q: 'pulltrail incidents' lists all", word)
 	}
 	slices.SortFunc(all, func(x, y *matchers.Incident) int {
 		return cmp.Or(strings.Compare(y.Published, x.Published), strings.Compare(x.ID, y.ID))
@@ -84,6 +95,27 @@ func (a *app) incidents() error {
 		}
 	}
 	return out.Flush()
+}
+
+// namesOf are the names of an incident and of what it lists.
+func namesOf(inc *matchers.Incident) []string {
+	names := append([]string{inc.ID, inc.Title}, inc.Aliases...)
+	for i := range inc.Packages {
+		names = append(names, inc.Packages[i].PURL)
+	}
+	for i := range inc.Images {
+		names = append(names, inc.Images[i].Repository)
+	}
+	for i := range inc.Actions {
+		names = append(names, inc.Actions[i].Repository)
+	}
+	for i := range inc.Engines {
+		names = append(names, inc.Engines[i].PURL)
+	}
+	for i := range inc.Vendors {
+		names = append(names, inc.Vendors[i].Name)
+	}
+	return names
 }
 
 // served says where a release was served and when, channels with the same

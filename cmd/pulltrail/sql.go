@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,13 +19,21 @@ func (a *app) sqlCmd() *cobra.Command {
 		Long: `Ask the timeline in SQL: one reading statement, on a read-only connection.
 
 Views for people:
-  timeline   events, one row for each thing an event names
-  subjects   hosts, containers, jobs, images, clients with their number of events
-  sources    what was read, and how well
-  links      relations between identities
-  gaps       what could not be understood, with the reason
-  verdicts   what each incident was answered with last
-  verdict_changes  how verdicts changed from answer to answer`,
+  timeline         events, one row for each thing an event names
+  subjects         hosts, containers, jobs, images, clients with their number of events
+  sources          what was read, and how well
+  gaps             what of it could not be understood, with the reason
+  links            relations between identities
+  verdicts         what each incident was answered with last
+  verdict_changes  how verdicts changed from answer to answer
+  ledger           what collectors asked for, and what became of it
+  credentials      names of credentials in lists, with their days
+  decisions        what people stated, rotated, stopped, waived
+  settings         of engines and exporters
+  requests         to models: counts of tokens, and times
+  canaries         what test tenants got
+
+Rows are parted by tabs, under a row of names; --json prints an object each.`,
 		Args: wants("one statement in quotes, such as 'SELECT * FROM gaps'", cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			db, err := timeline.Open(a.caseDir)
@@ -52,6 +61,9 @@ Views for people:
 				_, err := out.WriteString(strings.Join(row, "\t") + "\n")
 				return err
 			})
+			if err != nil && strings.Contains(err.Error(), "no such table") {
+				return fmt.Errorf("%w: 'pulltrail sql --help' lists the views", err)
+			}
 			if errors.Is(err, timeline.ErrStatement) {
 				return usage("%v", err)
 			}

@@ -57,7 +57,7 @@ A statement that evidence contradicts is shown as a gap and clears nothing.
 				}
 				all = append(all, d)
 			}
-			return a.state(all)
+			return a.state(about, args[1:], all)
 		},
 	}
 	c.Flags().StringVar(&by, "by", "", "who states it")
@@ -85,22 +85,31 @@ func between(d *timeline.Decision, from, to string) error {
 	return nil
 }
 
-func (a *app) state(all []timeline.Decision) error {
+// state records what was stated of a subject. words are what the user called it.
+func (a *app) state(about timeline.Subject, words []string, all []timeline.Decision) error {
 	db, err := timeline.Create(a.caseDir)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(db.Decide(all...), db.Close()); err != nil {
+	named, err := db.Names(about)
+	if err := errors.Join(err, db.Decide(all...), db.Close()); err != nil {
 		return err
 	}
-	for _, d := range all {
+	if !named && (about.Kind == timeline.Host || about.Kind == timeline.Container) {
+		fmt.Fprintf(a.err, "pulltrail: no evidence and no inventory names %s; if it is called otherwise, take that back with --withdraw\n", reports.Text(about.String()))
+	}
+	for i, d := range all {
 		if a.json {
 			if err := a.printJSON(a.out, map[string]any{"subject": d.About, "stated": d.Value, "by": d.Who, "reason": d.Reason}); err != nil {
 				return err
 			}
 			continue
 		}
-		fmt.Fprintf(a.out, "%s: %s, stated by %s\n", reports.Text(d.About), reports.Text(d.Value), reports.Text(d.Who))
+		text := d.Value
+		if text != words[i] {
+			text = words[i] + " (" + d.Value + ")"
+		}
+		fmt.Fprintf(a.out, "%s: %s, stated by %s\n", reports.Text(d.About), reports.Text(text), reports.Text(d.Who))
 	}
 	return nil
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bufio"
+	"errors"
+	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,22 +64,22 @@ present, install, build, push, tag, run, remove, contact, opaque, hold.`,
 				}
 			}
 			if from != "" || to != "" {
-				if f.From, err = timeline.ParseTime(from, timeline.Beginning); err != nil {
+				if f.From, err = limit(from, timeline.Beginning, false); err != nil {
 					return usage("--from: %v", err)
 				}
-				if f.To, err = timeline.ParseTime(to, timeline.Forever); err != nil {
+				if f.To, err = limit(to, timeline.Forever, true); err != nil {
 					return usage("--to: %v", err)
 				}
 			}
 			return a.timeline(f)
 		},
 	}
-	c.Flags().StringVar(&f.Subject, "subject", "", "only subjects that match this glob")
-	c.Flags().StringVar(&f.Artifact, "artifact", "", "only artifacts that match this glob")
+	c.Flags().StringVar(&f.Subject, "subject", "", "only subjects that match this glob, such as 'host:web*'")
+	c.Flags().StringVar(&f.Artifact, "artifact", "", "only artifacts that match this glob, such as 'pkg:pypi/litellm@*'")
 	c.Flags().StringVar(&f.Source, "source", "", "only sources whose path matches this glob")
 	c.Flags().StringVar(&action, "action", "", "only this action")
-	c.Flags().StringVar(&from, "from", "", "only events that may have happened after this time")
-	c.Flags().StringVar(&to, "to", "", "only events that may have happened before this time")
+	c.Flags().StringVar(&from, "from", "", "only events that may have happened after this time, RFC 3339 or a date (UTC)")
+	c.Flags().StringVar(&to, "to", "", "only events that may have happened before this time, or by the end of this date")
 	c.Flags().IntVar(&f.Limit, "limit", 0, "at most so many lines")
 	return c
 }
@@ -88,7 +91,9 @@ func (a *app) timeline(f timeline.Filter) error {
 	}
 	defer db.Close()
 	out := bufio.NewWriter(a.out)
+	found := false
 	err = db.Timeline(f, func(x timeline.Fact) error {
+		found = true
 		if a.json {
 			return a.printJSON(out, eventOf(x))
 		}
@@ -102,10 +107,25 @@ func (a *app) timeline(f timeline.Filter) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil && !found {
+		fmt.Fprintln(a.err, "pulltrail: no event fits: --subject and --artifact want the whole name, or a glob such as 'web*', 'pkg:pypi/litellm@*'")
 	}
-	return out.Flush()
+	return errors.Join(err, out.Flush())
+}
+
+// limit reads an end of the time that is looked at; "" is unknown.
+func limit(text string, unknown int64, end bool) (int64, error) {
+	if text == "" {
+		return unknown, nil
+	}
+	t, err := moment(text, end)
+	if err != nil {
+		return 0, err
+	}
+	if end && len(text) == len(time.DateOnly) {
+		t = t.Add(time.Second - time.Nanosecond) // of the last second all of it
+	}
+	return timeline.ParseTime(t.Format(time.RFC3339Nano), unknown)
 }
 
 func eventOf(x timeline.Fact) eventJSON {

@@ -112,6 +112,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "pulltrail",
 		Short:         "Who pulled the compromised release? Answers from the logs you already have",
+		Long:          rootHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       version,
@@ -129,14 +130,41 @@ func (a *app) root() *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&a.caseDir, "case", dir, "directory of the case ($PULLTRAIL_CASE)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
-	for _, verb := range a.verbs() {
-		verb.Args = usageOf(verb.Args)
-		root.AddCommand(verb)
+	cobra.EnableCommandSorting = false // they stand in the order of the work
+	for _, g := range a.verbs() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, verb := range g.verbs {
+			verb.Args = usageOf(verb.Args)
+			verb.GroupID = g.title
+			root.AddCommand(verb)
+		}
+		root.SetHelpCommandGroupID(g.title) // the last
+		root.SetCompletionCommandGroupID(g.title)
 	}
+	a.completions(root)
 	return root
 }
+
+// rootHelp is the way through the verbs, and what their exit codes say.
+const rootHelp = `Who pulled the compromised release? Answers from the logs you already have.
+
+  pulltrail ingest LOGS...                read them into a case
+  pulltrail match litellm-1.107.0         who was exposed; 'pulltrail incidents' lists others
+  pulltrail coverage litellm-1.107.0      what was not seen, and how to close it
+  pulltrail explain host:web1             every line behind a verdict
+  pulltrail report responder -o r.html    write it down
+
+'pulltrail demo' does all of it with evidence of its own.
+
+Exit codes:
+  0   done, everything read; of 'match': every subject clear, evidence complete
+  1   failure            2   usage             130  interrupted: run it again
+  3   something was not read or cannot be told; of 'match': nothing found, not complete
+  5   'verify': a hash does not hold
+  10  'match', 'canary run': somebody exposed or pulled
+  11  'match', 'canary run': somebody possible, nobody more
+  12  'rotate verify': something is open`
 
 // usageOf makes a wrong number of arguments a usage error; nil takes none.
 func usageOf(args cobra.PositionalArgs) cobra.PositionalArgs {
@@ -163,13 +191,19 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	return usage("unknown verb %q: see '%s --help'", args[0], c.CommandPath())
 }
 
+// verbGroup is some of the verbs, for the help.
+type verbGroup struct {
+	title string
+	verbs []*cobra.Command
+}
+
 // verbs lists the verbs, in the order of the help.
-func (a *app) verbs() []*cobra.Command {
-	return []*cobra.Command{
-		a.demoCmd(), a.ingestCmd(), a.collectCmd(), a.inventoryCmd(), a.matchCmd(), a.diffCmd(), a.explainCmd(), a.coverageCmd(), a.reportCmd(),
-		a.dispositionCmd(), a.rotateCmd(), a.canaryCmd(), a.exportCmd(),
-		a.stateCmd(),
-		a.timelineCmd(), a.incidentsCmd(), a.sqlCmd(), a.verifyCmd(), a.formatsCmd(),
+func (a *app) verbs() []verbGroup {
+	return []verbGroup{
+		{"Evidence", []*cobra.Command{a.ingestCmd(), a.collectCmd(), a.inventoryCmd(), a.stateCmd()}},
+		{"The answer", []*cobra.Command{a.matchCmd(), a.coverageCmd(), a.explainCmd(), a.diffCmd(), a.timelineCmd(), a.sqlCmd()}},
+		{"What follows from it", []*cobra.Command{a.reportCmd(), a.rotateCmd(), a.dispositionCmd(), a.exportCmd(), a.verifyCmd()}},
+		{"More", []*cobra.Command{a.demoCmd(), a.incidentsCmd(), a.formatsCmd(), a.canaryCmd()}},
 	}
 }
 
