@@ -13,7 +13,7 @@ var Suricata = evidence.Format{
 	Name:   "suricata-eve",
 	Shape:  evidence.ToolShape,
 	Title:  "Suricata EVE (JSON)",
-	Proves: "which hosts each address looked up or connected to, with a count per hour",
+	Proves: "which hosts each address looked up or connected to, with a count per hour; which package files came over plain HTTP",
 	Cannot: "what was fetched over TLS",
 	Doc:    "https://docs.suricata.io/en/latest/output/eve/eve-json-format.html",
 	Sample: "written by hand after the documentation",
@@ -48,7 +48,15 @@ func (s *suricata) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 			hosts = append(hosts, q.get("rrname").text())
 		}
 	case "http":
-		hosts = append(hosts, cmp.Or(v.get("http", "hostname").text(), server))
+		http := v.get("http")
+		hosts = append(hosts, cmp.Or(http.get("hostname").text(), server))
+		h := httpSeen{
+			client: client, method: http.get("http_method").text(), host: http.get("hostname").text(), uri: http.get("url").text(),
+			agent: http.get("http_user_agent").text(), at: v.get("timestamp").text(),
+		}
+		h.status, _ = http.get("status").integer()
+		h.size, _ = http.get("length").integer()
+		h.feed(l, o)
 	case "tls":
 		hosts = append(hosts, cmp.Or(v.get("tls", "sni").text(), server))
 	case "flow":

@@ -16,7 +16,7 @@ var Zeek = evidence.Format{
 	Name:   "zeek",
 	Shape:  evidence.ToolShape,
 	Title:  "Zeek logs (JSON, TSV)",
-	Proves: "which hosts each address looked up or connected to, with a count per hour",
+	Proves: "which hosts each address looked up or connected to, with a count per hour; which package files came over plain HTTP",
 	Cannot: "what was fetched over TLS",
 	Doc:    "https://docs.zeek.org/en/master/logs/",
 	Sample: "written by hand after the documentation",
@@ -37,7 +37,7 @@ type zeek struct {
 func (z *zeek) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if isRecord(l) {
 		v := recordOf(l)
-		z.row(v.get("ts"), o, func(name string) string { return v.get(name).text() })
+		z.row(l, v.get("ts"), o, func(name string) string { return string(v.get(name).raw()) })
 		return evidence.Done
 	}
 	if names, ok := bytes.CutPrefix(l.Text, []byte("#fields\t")); ok {
@@ -56,7 +56,7 @@ func (z *zeek) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return evidence.Miss
 	}
 	text := []byte(cells[0])
-	z.row(value{text, 0, len(text)}, o, func(name string) string {
+	z.row(l, value{text, 0, len(text)}, o, func(name string) string {
 		if i, ok := z.columns[name]; ok && cells[i] != "-" {
 			return cells[i]
 		}
@@ -66,10 +66,16 @@ func (z *zeek) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 }
 
 // row counts a look-up (dns), a host that was asked for (http, ssl), a
-// connection (conn).
-func (z *zeek) row(ts value, o *evidence.Out, field func(string) string) {
+// connection (conn), and hands on what was asked in the clear (http).
+func (z *zeek) row(l *evidence.Line, ts value, o *evidence.Out, field func(string) string) {
 	o.Seen("")
 	span := zeekTime(ts, o)
+	if field("method") != "" {
+		h := httpSeen{client: field("id.orig_h"), method: field("method"), host: field("host"), uri: field("uri"), agent: field("user_agent"), at: string(ts.raw())}
+		h.status, _ = strconv.ParseInt(field("status_code"), 10, 64)
+		h.size, _ = strconv.ParseInt(field("response_body_len"), 10, 64)
+		h.feed(l, o)
+	}
 	for _, name := range []string{"query", "server_name", "host"} {
 		if host := field(name); host != "" {
 			contacted(&z.contacts, field("id.orig_h"), host, span, o)

@@ -101,3 +101,8 @@ func FuzzGin(f *testing.F)           { fuzz(f, Gin) }
 func FuzzProcessEvents(f *testing.F) { fuzz(f, ProcessEvents) }
 func FuzzDNSQueries(f *testing.F)    { fuzz(f, DNSQueries) }
 func FuzzRPMLog(f *testing.F)        { fuzz(f, RPMLog) }
+func FuzzAzureAccess(f *testing.F)   { fuzz(f, AzureAccess) }
+func FuzzWebGateway(f *testing.F)    { fuzz(f, WebGateway) }
+func FuzzTinyproxy(f *testing.F)     { fuzz(f, Tinyproxy) }
+func FuzzMitmproxy(f *testing.F)     { fuzz(f, Mitmproxy) }
+func FuzzNexusOutbound(f *testing.F) { fuzz(f, NexusOutbound) }

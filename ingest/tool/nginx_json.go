@@ -37,6 +37,23 @@ var AccessObjects = evidence.Format{
 	Tool: func() evidence.Parser { return &jsonAccess{read: namedRequest} },
 }
 
+// AzureAccess is what Azure's Front Door and Application Gateway log of requests,
+// through diagnostic settings.
+// https://learn.microsoft.com/azure/frontdoor/monitor-front-door
+// https://learn.microsoft.com/azure/application-gateway/application-gateway-diagnostics
+var AzureAccess = evidence.Format{
+	Name:   "azure-access",
+	Shape:  evidence.ToolShape,
+	Title:  "Access logs of Azure Front Door and Application Gateway (JSON)",
+	Proves: "which client fetched which package file, index page, image manifest and layers, when",
+	Cannot: "who stands behind an address (inventory), what became of it",
+	Doc:    "https://learn.microsoft.com/azure/frontdoor/monitor-front-door",
+	Sample: "written by hand after the documentation",
+	Claim:  func(h *evidence.Head) bool { return bytes.Contains(h.Bytes, []byte(`AccessLog"`)) },
+	Fields: [][]string{{"category", "properties", "operationName"}},
+	Tool:   func() evidence.Parser { return &jsonAccess{read: namedRequest} },
+}
+
 // namedRequest reads
 //
 //	{"time_iso8601":"2026-10-21T12:04:51+00:00","remote_addr":"10.0.4.7","request":"GET /simple/litellm/ HTTP/1.1","status":"200","body_bytes_sent":"812"}
@@ -44,7 +61,7 @@ var AccessObjects = evidence.Format{
 func namedRequest(text []byte, r *request, t *evidence.Times) bool {
 	for f := evidence.JSONFields(text); f.Next(); {
 		switch v := plain(f.Value); string(f.Key) {
-		case "time_iso8601", "@timestamp", "timestamp", "time", "msec":
+		case "time_iso8601", "@timestamp", "timestamp", "time", "msec", "timeStamp":
 			r.span = jsonTime(v, t, r.span)
 		case "time_local":
 			if m, ok := accessTime(v); ok {
@@ -72,7 +89,7 @@ func namedRequest(text []byte, r *request, t *evidence.Times) bool {
 			}
 		case "http_host", "host":
 			r.host = v
-		case "httpRequest", "response":
+		case "httpRequest", "response", "properties":
 			r.inner(f.Value, t)
 		default:
 			r.named(string(f.Key), v, f.Value, t)
@@ -92,15 +109,16 @@ func namedRequest(text []byte, r *request, t *evidence.Times) bool {
 //	{"request":{"method":"GET","uri":"/left-pad/-/left-pad-1.3.0.tgz",…},"response":{"status":200,"size":"4321",…},"client_ip":"10.0.4.7","started_at":1792584603118,…}
 //	{"method":"GET","path":"/api/v4/projects/17/packages/npm/left-pad/-/left-pad-1.3.0.tgz","status":200,"time":"2026-10-21T12:10:03.118Z","remote_ip":"10.0.4.7, 127.0.0.1","ua":"npm/10.8.2",…}
 //	{"remote":"10.0.4.7","method":"GET","path":"/left-pad/-/left-pad-1.3.0.tgz","code":"200","size":"4321","agent":"npm/10.8.2",…}
+//	{"time":"2026-10-21T12:10:03Z","category":"FrontDoorAccessLog","operationName":"…","properties":{"httpMethod":"GET","requestUri":"https://mirror.acme.example:443/left-pad/-/left-pad-1.3.0.tgz","httpStatusCode":"200","responseBytes":"4721","clientIp":"203.0.113.7",…}}
 func (r *request) named(key string, v, raw []byte, t *evidence.Times) {
 	switch key {
-	case "request_method", "method", "requestMethod", "ClientRequestMethod":
+	case "request_method", "method", "requestMethod", "ClientRequestMethod", "httpMethod":
 		r.method = v
-	case "path", "requestUrl", "ClientRequestURI":
+	case "path", "requestUrl", "ClientRequestURI", "requestUri":
 		r.uri = unescaped(raw)
-	case "status", "response_code", "EdgeResponseStatus", "code":
+	case "status", "response_code", "EdgeResponseStatus", "code", "httpStatus", "httpStatusCode":
 		r.status = int(max(length(v), 0))
-	case "body_bytes_sent", "written_bytes", "bytes_sent", "responseSize", "EdgeResponseBytes", "size":
+	case "body_bytes_sent", "written_bytes", "bytes_sent", "responseSize", "EdgeResponseBytes", "size", "sentBytes", "responseBytes":
 		r.size = length(v)
 	case "x_forwarded_for":
 		if first, _, _ := bytes.Cut(v, []byte(",")); raw[0] == '"' && len(first) > 1 {
@@ -110,7 +128,7 @@ func (r *request) named(key string, v, raw []byte, t *evidence.Times) {
 		if len(r.client) == 0 {
 			r.client = address(v)
 		}
-	case "client_ip", "ClientIP", "remoteIp", "remote":
+	case "client_ip", "ClientIP", "remoteIp", "remote", "clientIP", "clientIp":
 		r.client = v
 	case "start_time", "started_at", "EdgeStartTimestamp":
 		r.span = jsonTime(v, t, r.span)
