@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 
 	"pulltrail/timeline"
@@ -21,7 +22,7 @@ func (o *Out) conceal(e *timeline.Event) {
 		it := &e.Items[i]
 		it.Artifact, it.Ref = concealArtifact(Clean(it.Artifact)), Redact(Clean(it.Ref))
 	}
-	if o.line != nil && strings.Contains(e.Text, hidden) {
+	if strings.Contains(e.Text, hidden) {
 		o.concealNames(e.Items)
 	}
 }
@@ -29,8 +30,10 @@ func (o *Out) conceal(e *timeline.Event) {
 // concealNames keeps the ecosystem alone of a package whose name stands only in
 // the part of the line that was hidden: a word of a key that was taken for one.
 func (o *Out) concealNames(items []timeline.Item) {
-	line := strings.ToLower(string(o.line.Text))
-	shown := strings.ToLower(Redact(Clean(string(o.line.Text))))
+	line, shown := "", ""
+	if o.line != nil {
+		line, shown = asName(string(o.line.Text)), asName(Redact(Clean(string(o.line.Text))))
+	}
 	for i := range items {
 		purl, ok := strings.CutPrefix(items[i].Artifact, "pkg:")
 		if !ok || len(purl) < minSecret {
@@ -44,10 +47,41 @@ func (o *Out) concealNames(items []timeline.Item) {
 		if plain, err := url.PathUnescape(name); err == nil {
 			name = plain
 		}
-		if name = strings.ToLower(name); strings.Contains(line, name) && !strings.Contains(shown, name) {
+		if name = asName(name); strings.Contains(line, name) && !strings.Contains(shown, name) || namedAsSecret(name) {
 			items[i].Artifact = timeline.Ecosystem(ecosystem)
 		}
 	}
+}
+
+// nameOfSecret is what is left of the shapes of secrets in the name of a package:
+// small letters and hyphens.
+var nameOfSecret = regexp.MustCompile("(?i)" + secretShapes.String() + "|" + vendorShapes.String())
+
+// namedAsSecret reports whether the name of a package, on a line that holds a
+// secret, is what a secret would be called. The line may be an earlier one: a
+// command is told when its output ends.
+func namedAsSecret(name string) bool {
+	digits := 0
+	for i := 0; i < len(name); i++ {
+		if isDigit(name[i]) {
+			digits++
+		}
+	}
+	if digits <= 3 {
+		return false
+	}
+	for _, sign := range []string{"-", "_", "."} {
+		if nameOfSecret.MatchString(strings.ReplaceAll(name, "-", sign)) {
+			return true
+		}
+	}
+	return false
+}
+
+// asName is a text as the names of packages in it are written: dop_v1_… is named
+// dop-v1-….
+func asName(s string) string {
+	return strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(s))
 }
 
 // named is the subject without secrets. A line after the other speaks of the
@@ -66,6 +100,9 @@ func written(s timeline.Span) timeline.Span {
 	}
 	return s
 }
+
+// suspectsInNames are the patterns that names fit: they say token and key rightly.
+const suspectsInNames = suspectField | suspectArgs | suspectOperand | suspectPair | suspectCookie | suspectChannel | suspectDrawn
 
 // minSecret is shorter than the values that are told by their looks.
 const minSecret = 16
@@ -91,7 +128,7 @@ func ConcealPath(p string) string {
 		return p
 	}
 	// Names that are nothing but base64 are hashes.
-	of := func(s string) suspicion { return suspect(s) &^ suspectLine }
+	of := func(s string) suspicion { return suspect(s) &^ suspectAlways }
 	if kept := redactAll(p, of); strings.Contains(kept, hidden) {
 		return Clean(kept)
 	}
@@ -110,12 +147,12 @@ func concealArtifact(a string) string {
 		if strings.Contains(name, "://") {
 			return "secret:" + Redact(name)
 		}
-		return "secret:" + redactAll(name, func(s string) suspicion { return suspect(s) &^ (suspectField | suspectArgs) })
+		return "secret:" + redactAll(name, func(s string) suspicion { return suspect(s) &^ suspectsInNames })
 	}
 	if strings.HasPrefix(a, "url:") || strings.HasPrefix(a, "file:") || strings.IndexByte(a, ' ') >= 0 || strings.Contains(a, "%20") {
 		kept = Redact(a)
 	} else {
-		kept = redactAll(a, func(s string) suspicion { return suspect(s) &^ (suspectField | suspectArgs) })
+		kept = redactAll(a, func(s string) suspicion { return suspect(s) &^ suspectsInNames })
 	}
 	if name, ok := strings.CutPrefix(a, "pkg:"); ok && (kept != a || hidesInQualifiers(name)) {
 		ecosystem, _, _ := strings.Cut(name, "/")

@@ -89,7 +89,8 @@ func redactAll(s string, of func(string) suspicion) string {
 	if strings.IndexByte(s, '\\') >= 0 {
 		s = quotedColour.ReplaceAllString(s, "")
 	}
-	s = redact(s, of(s))
+	found := of(s)
+	s = redact(s, found)
 	view := s
 	for n := range maxViews {
 		plain := unescape(withoutColours(view))
@@ -104,7 +105,10 @@ func redactAll(s string, of func(string) suspicion) string {
 			s, view = hid, hid
 		}
 	}
-	return s
+	if hid := redactDrawn(view, found&suspectDrawn != 0); hid != view {
+		return hid
+	}
+	return redactDrawn(s, found&suspectDrawn != 0)
 }
 
 // quotedColour is an escape sequence inside a string of JSON or of a shell.
@@ -134,7 +138,7 @@ func unescape(s string) string {
 			i++
 			continue
 		}
-		if r < utf8.RuneSelf && s[i] == '%' {
+		if r < utf8.RuneSelf {
 			b.WriteByte(byte(r))
 		} else {
 			b.WriteRune(r)
@@ -156,6 +160,8 @@ func escaped(s string) (rune, int) {
 		from, size = 1, 2
 	case s[1] == 'n', s[1] == 'r', s[1] == 't':
 		return ' ', 2
+	case s[1] == 'x': // nginx writes a quote as \x22
+		size = 2
 	case s[1] != 'u':
 		if strings.IndexByte(`"'/\&=`, s[1]) >= 0 {
 			return rune(s[1]), 2
@@ -166,7 +172,7 @@ func escaped(s string) (rune, int) {
 		return 0, 0
 	}
 	n, err := strconv.ParseUint(s[from:from+size], 16, 32)
-	if err != nil || s[0] == '%' && n >= utf8.RuneSelf {
+	if err != nil || size == 2 && n >= utf8.RuneSelf {
 		return 0, 0
 	}
 	return rune(n), from + size

@@ -49,7 +49,7 @@ func harmless(s string) bool {
 	if at && (strings.Contains(s, "://") || hasDSN(s)) {
 		return false
 	}
-	return !keyLine(s)
+	return !keyLine(s) && !hasLongRun(s)
 }
 
 // plainAt reports whether the odd byte s[i] stands for itself.
@@ -65,7 +65,7 @@ func plainAt(s string, i int) bool {
 		_, n := escaped(s[i:])
 		return n == 0
 	case '\\': // nginx writes a quote as \x22, a colour begins with \x1b
-		return i+2 < len(s) && s[i+1] == 'x' && s[i+2] == '2'
+		return i+3 < len(s) && s[i+1] == 'x' && s[i+2] == '2' && s[i+3] == '2'
 	case ':': // a password without a user
 		return !strings.HasPrefix(s[i:], "://:")
 	}
@@ -83,22 +83,27 @@ func mentioned(s string, i int, known suspicion) (found suspicion) {
 		return 0
 	}
 	for _, m := range mentions[c] {
-		if rest := s[i:]; (known|found)&m.of == 0 && len(rest) >= len(m.word) && strings.EqualFold(rest[:len(m.word)], m.word) && m.likely(s, i) {
+		if rest := s[i:]; m.word[1]|0x20 == rest[1]|0x20 && (known|found)&m.of == 0 && len(rest) >= len(m.word) && strings.EqualFold(rest[:len(m.word)], m.word) && m.likely(s, i) {
 			found |= m.of
 		}
 	}
 	return found
 }
 
-// suspect looks for the mentions in a text. A text that is not ASCII may spell
-// them in other letters, and is suspected of everything. Package names are full
+// suspect looks for the mentions in a text. A text that spells them with one of
+// the two letters outside of ASCII that fold to one inside is suspected of
+// everything. Package names are full
 // of "key" and "token", and words end in "sk-": where what stands around a
 // mention shows that no pattern matches, none is tried.
 func suspect(s string) (found suspicion) {
-	found = suspectLine
+	found = suspectAlways
 	for i := 0; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
+		switch {
+		case s[i] < utf8.RuneSelf:
+		case strings.HasPrefix(s[i:], "\u017f"), strings.HasPrefix(s[i:], "\u212a"): // ſ and the sign of Kelvin
 			return suspectAll
+		default:
+			continue
 		}
 		found |= mentioned(s, i, found)
 	}
@@ -115,8 +120,13 @@ func (m *mention) likely(s string, i int) bool {
 		if strings.HasPrefix(m.word, "k_") {
 			i-- // [srp]k_live_
 		}
-		return i == 0 || i > 0 && !wordByte(s[i-1])
+		return i == 0 || i > 0 && (!wordByte(s[i-1]) || s[i-1] == '_')
+	case suspectOperand:
+		return operandAt(s, m.word)
 	case suspectArgs: // a flag follows, or the word "password"
+		if m.word[0] == '-' || m.word[0] == '<' {
+			return true
+		}
 		for i++; i+1 < len(s); i++ {
 			if c := s[i+1]; blank(s[i]) && (c == '-' || c|0x20 == 'p') {
 				return true
@@ -130,8 +140,11 @@ func (m *mention) likely(s string, i int) bool {
 // fieldAt reports whether the name that holds s[from:to] has a value: it stands
 // before "=" or ":", or it is a flag and ends at a blank.
 func fieldAt(s string, from, to int) bool {
-	for to < len(s) && (wordByte(s[to]) || s[to] == '.' || s[to] == '-') {
+	for to < len(s) && (wordByte(s[to]) || s[to] == '.' || s[to] == '-' || s[to] >= utf8.RuneSelf) {
 		to++
+	}
+	if strings.HasPrefix(s[to:], `\x22`) { // a quote, as nginx writes it
+		return true
 	}
 	if to == len(s) {
 		return false
@@ -140,17 +153,41 @@ func fieldAt(s string, from, to int) bool {
 		for from > 0 && (wordByte(s[from-1]) || s[from-1] == '-') {
 			from--
 		}
-		if from > 0 && s[from] == '-' && blank(s[from-1]) {
+		if s[from] == '-' && (from == 0 || blank(s[from-1]) || strings.IndexByte(`"'=([,/!`, s[from-1]) >= 0) {
 			return true
 		}
 	} else if s[to] == '"' || s[to] == '\'' {
 		to++
+		if s = strings.TrimLeft(s[to:], " \t"); strings.HasPrefix(s, ",") {
+			return true // ["--password", "…"]
+		}
+		to = 0
 	}
 	for to < len(s) && blank(s[to]) {
 		to++
 	}
 	// What stands behind two is compared, and no value: tokenizers==0.21
 	return to < len(s) && (s[to] == ':' || s[to] == '=' && (to+1 == len(s) || s[to+1] != '='))
+}
+
+// operandAt reports whether a command could be followed by a secret: one that
+// sets many things needs the name of one, and one that prints a pipe.
+func operandAt(s, word string) bool {
+	switch word {
+	case "config", "env ", "setx ", "set -":
+		lower := strings.ToLower(s)
+		for _, name := range []string{"pass", "secret", "token", "key", "credential", "auth", "kennwort", "contrase", "art-api"} {
+			if strings.Contains(lower, name) {
+				return true
+			}
+		}
+		return false
+	case "echo ", "printf ":
+		return strings.IndexByte(s, '|') >= 0
+	case "curl":
+		return strings.Contains(s, " -b") || strings.Contains(s, " --cookie") || strings.Contains(s, " -B") || strings.Contains(strings.ToLower(s), "cookie")
+	}
+	return true
 }
 
 func wordByte(c byte) bool {
