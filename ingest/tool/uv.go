@@ -21,7 +21,7 @@ var UV = evidence.Format{
 	Sample: "written by hand after uv 0.9's output",
 	Starts: []string{
 		"+ ", "- ", "~ ", "Resolved ", "Prepared ", "Uninstalled ", "Installed ", "Would ", "Audited ", "Checked ",
-		"Added ", "Updated ", "Removed ", "Modified ", "Downloading ", "Downloaded ", "Built ", "DEBUG ",
+		"Added ", "Updated ", "Removed ", "Add ", "Update ", "Remove ", "Modified ", "× No solution found ", "Downloading ", "Downloaded ", "Built ", "DEBUG ",
 		"0.", "1.", "2.", "3.", "4.", "5.", "6.", "7.", "8.", "9.",
 	},
 	Looks: looksUV,
@@ -111,7 +111,7 @@ func (u *uv) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		text = message
 	}
 	word, rest, _ := bytes.Cut(text, []byte(" "))
-	if u.open && !isRow && string(word) != "Added" && string(word) != "Updated" && string(word) != "Removed" {
+	if u.open && !isRow && !uvLocks[string(word)] {
 		u.finish(timeline.OpOpen, o)
 	}
 	if l.Echo {
@@ -130,7 +130,9 @@ func (u *uv) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return u.would(rest, o)
 	case "Modified":
 		return u.upgraded(bytes.HasSuffix(rest, []byte(" environment")))
-	case "Added", "Updated", "Removed":
+	case "×":
+		return u.unsolved(o)
+	case "Added", "Updated", "Removed", "Add", "Update", "Remove":
 		return u.locked(string(word), string(rest), o)
 	case "Downloading", "Downloaded":
 		if name, size, sized := bytes.Cut(rest, []byte(" ")); sized && !bytes.HasPrefix(size, []byte("(")) || !sized && u.op == nil || len(name) == 0 {
@@ -352,48 +354,6 @@ func (u *uv) confirm(c change, text []byte, o *evidence.Out) bool {
 	o.At(held.mark, timeline.Event{Action: timeline.Remove, Op: op.Number, Items: []timeline.Item{held.item}})
 	u.minus = nil
 	return true
-}
-
-// locked reads the rows of uv lock, which installs nothing:
-//
-//	Added typing-extensions v4.10.0
-//	Updated markupsafe v1.1.1 -> v2.1.5
-//	Removed iniconfig v2.0.0
-func (u *uv) locked(verb, rest string, o *evidence.Out) evidence.Result {
-	words := strings.Fields(rest)
-	if u.op == nil && verb == "Updated" {
-		return u.upgraded(len(words) == 4 && words[2] == "->" && words[1][0] == 'v' && words[3][0] == 'v')
-	}
-	if u.op == nil || len(words) < 2 || !evidence.IsDistName(words[0]) {
-		return evidence.Miss
-	}
-	last := strings.TrimPrefix(words[len(words)-1], "v")
-	update := len(words) == 4 && words[2] == "->"
-	if !evidence.IsVersion(last) || verb == "Updated" != update || !update && len(words) != 2 {
-		return evidence.Miss
-	}
-	op := u.begin(uvRows, o)
-	if verb != "Removed" {
-		o.Emit(timeline.Resolve, op, timeline.Item{Artifact: timeline.PURL("pypi", "", words[0], last)})
-	}
-	u.open = true
-	return evidence.More
-}
-
-// upgraded reads the header of uv tool upgrade, when rows follow:
-//
-//	Updated litellm v1.106.2 -> v1.107.0
-//	 - litellm==1.106.2
-//	 + litellm==1.107.0
-//	Installed 2 executables: litellm, litellm-proxy
-//	Modified litellm environment
-//	 - openai==1.98.0
-func (u *uv) upgraded(header bool) evidence.Result {
-	if !header || u.op != nil {
-		return evidence.Miss
-	}
-	u.tool = true
-	return evidence.More
 }
 
 // download reads the big ones, which uv shows without a version:
