@@ -74,6 +74,10 @@ func (d *docker) command(words []string, o *evidence.Out) {
 	case "start":
 		d.ask(dockerCommand{verb: verb, id: args[len(args)-1]})
 		o.Listen()
+	case "top": // of what was started: its ID, which Jenkins does not print, is the answer
+		if len(args[0]) == 64 && len(d.asks) > 0 && d.asks[0].verb == "run" {
+			d.started(args[0], o)
+		}
 	case "network":
 		if args[0] == "create" {
 			d.ask(dockerCommand{verb: "other"})

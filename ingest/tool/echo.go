@@ -20,7 +20,7 @@ var Echo = evidence.Format{
 	Cannot: "that the command succeeded, which version a command without output got, and what a script or a task ran of which no line is shown: a job that ran one is unknown",
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
 	Sample: "made with dash and bash, and written by hand after the programs' documentation",
-	Starts: slices.Concat([]string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled}, runnerMarks, bareStarts),
+	Starts: slices.Concat([]string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled}, runnerMarks, drives, bareStarts),
 	// A command is always given to its own tool first.
 	Commands: true,
 	Tool:     func() evidence.Parser { return &echo{} },
@@ -92,6 +92,7 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 //	[90m$ docker compose pull
 //	Running "install" command: `npm ci`...
 //	nox > python -m pip install litellm
+//	C:\jenkins\workspace\api>pip install litellm
 func traced(line []byte) (command string, ok bool) {
 	text := bytes.TrimLeft(line, " \t")
 	if len(text) == 0 || len(line) != len(text) && text[0] == '$' {
@@ -108,6 +109,9 @@ func traced(line []byte) (command string, ok bool) {
 	if command := runnerCommand(text); command != "" {
 		return command, true
 	}
+	if command := batchCommand(line); command != nil {
+		return string(command), true
+	}
 	if rest, ok := bytes.CutPrefix(text, []byte("[90m$")); ok {
 		return string(bytes.TrimPrefix(rest, []byte("[0m"))), true
 	}
@@ -123,6 +127,22 @@ func traced(line []byte) (command string, ok bool) {
 		return "", false
 	}
 	return string(text[mark+1:]), true
+}
+
+// drives begin the lines that cmd.exe shows of a batch file.
+var drives = []string{`C:\`, `D:\`, `E:\`, `F:\`, `c:\`, `d:\`}
+
+// batchCommand returns the command that cmd.exe shows behind its folder, nil for
+// other lines that begin with a path: a command follows at once.
+func batchCommand(line []byte) []byte {
+	if len(line) < 5 || line[1] != ':' || line[2] != '\\' {
+		return nil
+	}
+	i := bytes.IndexAny(line[:min(len(line), 260)], `<>|"*?`)
+	if i < 0 || line[i] != '>' || i+1 == len(line) || !letter(line[i+1]) && line[i+1] != '.' && line[i+1] != '"' {
+		return nil
+	}
+	return bytes.TrimRight(line[i+1:], " ")
 }
 
 // runnerMarks are what programs that run tasks put before a command.
