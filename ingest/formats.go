@@ -81,6 +81,7 @@ var Formats = []evidence.Format{
 	tool.Maven,
 	tool.Angular,
 	tool.Crane,
+	tool.JobImage,
 	tool.PDM,
 	tool.Pipenv,
 	tool.Gem,

@@ -51,6 +51,7 @@ func fuzz(f *testing.F, format evidence.Format) {
 }
 
 func FuzzEasyInstall(f *testing.F)   { fuzz(f, EasyInstall) }
+func FuzzJobImage(f *testing.F)      { fuzz(f, JobImage) }
 func FuzzMaven(f *testing.F)         { fuzz(f, Maven) }
 func FuzzTox(f *testing.F)           { fuzz(f, Tox) }
 func FuzzAccess(f *testing.F)        { fuzz(f, Access) }
