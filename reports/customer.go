@@ -105,12 +105,13 @@ const (
 	secData     = "data and credential categories"
 	secMeasures = "measures"
 	secDo       = "what you should do"
+	secKnown    = "how we know"
 	secUnseen   = "what could not be checked"
 	secChanged  = "what changed since the last report"
 	secArt33    = "GDPR Art. 33(3)"
 )
 
-var customerSections = []string{secHappened, secExposure, secWindow, secData, secMeasures, secDo, secUnseen, secChanged, secArt33}
+var customerSections = []string{secHappened, secExposure, secWindow, secData, secMeasures, secDo, secKnown, secUnseen, secChanged, secArt33}
 
 // customerPage is what the templates see.
 type customerPage struct {
@@ -229,6 +230,7 @@ func newCustomer(c *Case, name string) *Customer {
 	x.data()
 	x.measures()
 	x.advice()
+	x.known()
 	x.unseen()
 	x.changed()
 	x.article33()
@@ -414,10 +416,17 @@ func (x *customerWriter) verdicts(item string, v matchers.Verdict, all []*matche
 // window adds when the release was served: it is public.
 func (x *customerWriter) window() {
 	for _, w := range newIncident(x.c.Result.Incident).Windows {
-		answer := w.Basis
+		answer := cmp.Or(bases[w.Basis], w.Basis)
 		if w.Disputed {
 			answer += ", disputed"
 		}
-		x.add(CustomerRow{Section: secWindow, Item: w.Channel, Answer: answer + ", to the " + w.Precision, From: w.From, To: w.To})
+		x.add(CustomerRow{Section: secWindow, Item: w.Channel, Answer: answer + "; known to the " + w.Precision, From: w.From, To: w.To})
 	}
+}
+
+// bases say what the bounds of a window are.
+var bases = map[string]string{
+	"stated":      "served then, as its source states",
+	"outer-bound": "served at some time in it, and not known to have been before or after",
+	"derived":     "worked out from other published facts",
 }

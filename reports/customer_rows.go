@@ -80,7 +80,7 @@ func (x *customerWriter) data() {
 				states = append(states, fmt.Sprintf("%d %s", k.states[s], s))
 			}
 		}
-		x.add(CustomerRow{Section: secData, Item: item, Answer: k.class + ", within reach; rotation: " + strings.Join(states, ", "), Verdict: string(k.verdict), Count: k.count})
+		x.add(CustomerRow{Section: secData, Item: item, Answer: classText(k.class) + ", within reach; rotation: " + strings.Join(states, ", "), Verdict: string(k.verdict), Count: k.count})
 	}
 	if len(x.keys) == 0 {
 		x.say(secData, "credentials", "none was within reach, as far as the evidence shows")
@@ -156,7 +156,7 @@ func (x *customerWriter) advice() {
 			}
 		}
 		if k.own && open > 0 {
-			x.add(CustomerRow{Section: secDo, Item: "replace", Answer: "Replace your credentials of the class " + k.class + ", and look at how they were used since the window opened.", Count: open})
+			x.add(CustomerRow{Section: secDo, Item: "replace", Answer: "Replace your credentials of the class " + classText(k.class) + ", and look at how they were used since the window opened.", Count: open})
 		}
 	}
 	for _, a := range x.c.Tenancy.Advice {
@@ -165,6 +165,64 @@ func (x *customerWriter) advice() {
 	if len(x.c.Tenancy.Advice) == 0 {
 		x.say(secDo, "we advise", "")
 	}
+}
+
+// classWords say what a class of credentials is, where its name does not.
+var classWords = map[string]string{
+	"cloud-instance-role":   "what a machine may do in the cloud",
+	"cloud-static-key":      "keys of a cloud account",
+	"cloud-secret-store":    "a store of secrets",
+	"llm-provider-key":      "keys for a provider of models",
+	"gateway-master-key":    "the administrator's keys of the gateway",
+	"gateway-virtual-key":   "keys with which a customer or service uses the gateway",
+	"database-credential":   "logins of databases",
+	"process-environment":   "what a program was given when it was started",
+	"git-token":             "tokens for source code",
+	"ci-secret":             "secrets of build jobs",
+	"package-publish-token": "tokens that publish packages",
+	"registry-credential":   "logins of image registries",
+	"all-secrets":           "every secret within reach",
+	"kubernetes-credential": "logins of clusters",
+	"vault-token":           "tokens for a store of secrets",
+	"infra-state":           "states of infrastructure, which hold secrets",
+	"dotenv-file":           "files of settings, which hold secrets",
+	"assistant-credential":  "logins of assistants",
+	"browser-store":         "what browsers keep",
+	"saas-token":            "tokens for other services",
+}
+
+// classText is a class with what it is.
+func classText(class string) string {
+	if words := classWords[class]; words != "" {
+		return class + " (" + words + ")"
+	}
+	return class
+}
+
+// known adds what the verdicts stand on, in numbers: how many files were read,
+// and how many systems were judged by them.
+func (x *customerWriter) known() {
+	states := map[timeline.State]int{}
+	for i := range x.c.Result.Sources {
+		states[x.c.Result.Sources[i].State]++
+	}
+	text := fmt.Sprintf("%d read whole", states[timeline.Read])
+	if n := states[timeline.Partial]; n > 0 {
+		text += fmt.Sprintf(", %d in part", n)
+	}
+	if n := states[timeline.Unread]; n > 0 {
+		text += fmt.Sprintf(", %d could not be read", n)
+	}
+	x.add(CustomerRow{Section: secKnown, Item: "files of evidence", Answer: text + "; the SHA-256 of each is on record", Count: len(x.c.Result.Sources)})
+	for _, part := range []struct {
+		item string
+		n    int
+	}{{"systems of yours that were judged", len(x.own)}, {"systems that several customers may share, judged", len(x.shared)}} {
+		if part.n > 0 {
+			x.add(CustomerRow{Section: secKnown, Item: part.item, Answer: "each by lines of that evidence; where none answers, the verdict is unknown and never clear", Count: part.n})
+		}
+	}
+	x.say(secKnown, "facts of the incident", "the file of published facts whose SHA-256 stands above; the verdicts can be made again from it and the evidence")
 }
 
 // unseen adds what the evidence does not answer, and what is not known of the

@@ -140,7 +140,10 @@ func (n *Internal) learn(c *Case) error {
 			channels[ch.Name] = v
 		}
 		made := &Case{
-			Result: &matchers.Result{Incident: inc}, Tenancy: &matchers.Tenancy{}, AsOf: c.AsOf, Phase: Phases[i%len(Phases)],
+			Result: &matchers.Result{Incident: inc, Sources: []timeline.SourceRow{
+				{SourceInfo: timeline.SourceInfo{State: timeline.Read}}, {SourceInfo: timeline.SourceInfo{State: timeline.Partial}}, {SourceInfo: timeline.SourceInfo{State: timeline.Unread}},
+			}},
+			Tenancy: &matchers.Tenancy{}, AsOf: c.AsOf, Phase: Phases[i%len(Phases)],
 			Gateway: []timeline.Fact{{}}, Settings: []timeline.SettingRow{
 				{Setting: timeline.Setting{Name: timeline.PoolTokens, Value: "1"}}, {Setting: timeline.Setting{Name: timeline.ContextTokens, Value: "2"}},
 			},
