@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -34,10 +35,14 @@ nothing that the case has. Exit code 3: something could not be had, or not read.
 			if len(args) == 0 {
 				return usage("collect wants a service: see '%s --help'", c.CommandPath())
 			}
+			if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+				return usage("unknown service %q: did you mean '%s %s'?", args[0], c.CommandPath(), like[0])
+			}
 			return usage("unknown service %q: see '%s --help'", args[0], c.CommandPath())
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	c.SuggestionsMinimumDistance = 2
 	for _, service := range []*cobra.Command{
 		a.collectGitHub(), a.collectGitLab(), a.collectJenkins(), a.collectBuildkite(), a.collectCircleCI(),
 		a.collectRegistry(), a.collectKubernetes(), a.collectLiteLLM(),
@@ -193,6 +198,9 @@ func (a *app) collect(c *cobra.Command, f *collecting, sv service) error {
 		return err
 	}
 	res, stats, err := a.collectInto(ctx, db, f, opt, sv)
+	if request := (*url.Error)(nil); errors.As(err, &request) && errors.Is(err, collect.ErrToken) {
+		err = request.Err // it names the address itself
+	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}

@@ -23,10 +23,10 @@ const reportHelp = `Write a report:
               reach: class, where held, who exposes it, owner, when a new value
               is safe, and how far its rotation has come. Never a value
   customer    a folder for each customer (-o DIR/): what happened, were you
-              exposed, measures, what to do, the fields of GDPR Art. 33(3). Of
-              findings it says verdicts, numbers, windows and channels, of
-              credentials the class; a report in which another customer or
-              anything internal is named is not written
+              exposed, measures, what to do, how it is known, the fields of GDPR
+              Art. 33(3). Of findings it says verdicts, numbers, windows and
+              channels, of credentials the class; a report in which another
+              customer or anything internal is named is not written
   questionnaire  the layers under an AI feature (inference engine and KV cache,
               gateway and key store, trace store): who operates each, who shares
               it, its version or configuration, each as stated or with the date of
@@ -41,8 +41,9 @@ const reportHelp = `Write a report:
               that without the case
 
 The ending of the file chooses the form: .html is one page that needs nothing
-else, .md Markdown, .csv a table, .json the data that the others are made of, as
---schema describes it. match --json writes that of responder.
+else, .md Markdown, .csv a table in UTF-8 (in Excel: Data, From Text/CSV), .json
+the data that the others are made of, as --schema describes it; match --json
+writes that of responder.
 The same case gives the same bytes: there is no clock in a report but --as-of
 ($SOURCE_DATE_EPOCH).
 

@@ -54,7 +54,7 @@ func (s *Session) once(r *http.Request, body []byte, row *timeline.Inquiry, want
 	resp, err := s.opt.Dial.RoundTrip(req)
 	switch {
 	case errors.Is(err, ErrToken):
-		return nil, fmt.Errorf("%s: %w", row.URL, err)
+		return nil, fmt.Errorf("%w: %s", err, row.URL)
 	case err != nil:
 		return nil, &retry{why: watch.why(err)}
 	}
@@ -86,7 +86,7 @@ func (s *Session) refused(resp *http.Response, row *timeline.Inquiry, want Want)
 	case resp.StatusCode == http.StatusUnauthorized && s.opt.Denies:
 		return s.refuse(row, timeline.Denied, want)
 	case resp.StatusCode == http.StatusUnauthorized:
-		return nil, fmt.Errorf("%s: %w", row.URL, ErrToken)
+		return nil, fmt.Errorf("%w: %s", ErrToken, row.URL)
 	case resp.StatusCode == http.StatusForbidden, resp.StatusCode == http.StatusUnavailableForLegalReasons:
 		return s.refuse(row, timeline.Denied, want)
 	case resp.StatusCode == http.StatusNotFound:
