@@ -91,6 +91,9 @@ var wrappings = map[string]wrapping{
 	"syslog-5424":   prefixed("syslog", "", func(i int) string { return "<14>1 " + stamp(i, nano) + " prod-3 deploy 41 - - " }),
 	"syslog-iso":    prefixed("syslog", "", func(i int) string { return stamp(i, "2006-01-02T15:04:05-0700") + " prod-3 deploy[41]: " }),
 	"grafana":       prefixed("grafana-export", "", func(i int) string { return fmt.Sprintf("%d\t%s\t", 1792584000000+i, stamp(i, nano)) }),
+	"editor":        prefixed("editor-log", "", func(i int) string { return stamp(i, "2006-01-02 15:04:05.000") + " [info] " }),
+	"editor, old":   prefixed("editor-log", "", func(i int) string { return "[" + stamp(i, "2006-01-02 15:04:05.000") + "] [remoteagent] [info] " }),
+	"dev container": prefixed("editor-log", "", func(i int) string { return fmt.Sprintf("[%d ms] ", 60995+i) }),
 	"sglang":        prefixed("sglang-log", "", func(i int) string { return "[" + stamp(i, time.DateTime) + " DP0 TP0] " }),
 	"vllm": prefixed("vllm-log", "", func(i int) string {
 		return "(APIServer pid=7) INFO " + stamp(i, "01-02 15:04:05") + " [loggers.py:271] "

@@ -3,11 +3,13 @@ package matchers
 import (
 	"slices"
 	"strings"
+
+	"pulltrail/timeline"
 )
 
 // VersionSet is the bad versions of one package, and the ones stated to be
 // safe, read by the rules of its ecosystem: PEP 440 for pypi, Semantic
-// Versioning for npm, equal text for the rest. Versions are never compared as
+// Versioning for npm and extensions of editors, equal text for the rest. Versions are never compared as
 // substrings.
 type VersionSet struct {
 	scheme versionScheme
@@ -56,7 +58,7 @@ func schemeOf(kind string) versionScheme {
 	switch kind {
 	case "pypi":
 		return pep440{}
-	case "npm":
+	case "npm", timeline.VSCodeExtension:
 		return semverScheme{}
 	}
 	return plainVersions{}

@@ -16,7 +16,7 @@ func PURL(kind, namespace, name, version string) string {
 		if ns, n, ok := strings.Cut(name, "/"); ok && namespace == "" && strings.HasPrefix(ns, "@") {
 			namespace, name = ns, n
 		}
-	case "github":
+	case "github", VSCodeExtension:
 		namespace, name = strings.ToLower(namespace), strings.ToLower(name)
 	}
 	name, version = escapePURL(name), escapePURL(version)
@@ -195,6 +195,14 @@ func Ecosystem(kind string) string { return "pkg:" + kind }
 // print no versions. https://peps.python.org/pep-0517/
 const BuildRequirements = "build-system.requires"
 
+// VSCodeExtension is the type of extensions of VS Code and of editors made from
+// it, whose names are compared without case.
+// https://github.com/package-url/purl-spec/blob/main/types-doc/vscode-extension-definition.md
+const VSCodeExtension = "vscode-extension"
+
+// JenkinsPlugin is the type of Jenkins' plugins: they have none of their own.
+const JenkinsPlugin = "generic"
+
 // SomeImage stands for images that a command may have pulled and did not name,
 // as an ecosystem stands for packages.
 const SomeImage = "pkg:oci"
@@ -239,7 +247,7 @@ func splitPURL(rest string) Parts {
 	switch p.Type {
 	case "pypi":
 		p.Name = NormalizePyPI(p.Name)
-	case "github":
+	case "github", VSCodeExtension:
 		p.Name = strings.ToLower(p.Name)
 	}
 	return p

@@ -12,6 +12,7 @@ func TestPURL(t *testing.T) {
 		{"pypi", "", "zope.interface--x", "1!2.0+a", "pkg:pypi/zope-interface-x@1!2.0+a"},
 		{"npm", "", "@scope/name", "1.0.0", "pkg:npm/%40scope/name@1.0.0"},
 		{"npm", "@scope", "name", "1.0.0-rc.1+b", "pkg:npm/%40scope/name@1.0.0-rc.1+b"},
+		{"vscode-extension", "Nrwl", "Angular-Console", "18.95.0", "pkg:vscode-extension/nrwl/angular-console@18.95.0"},
 		{"golang", "github.com/acme", "Thing", "v1.2.3", "pkg:golang/github.com/acme/Thing@v1.2.3"},
 		{"github", "Acme", "Action", "0123456789abcdef0123456789abcdef01234567", "pkg:github/acme/action@0123456789abcdef0123456789abcdef01234567"},
 		{"deb", "debian", "xz-utils", "1:5.6.0-1~b", "pkg:deb/debian/xz-utils@1:5.6.0-1~b"},

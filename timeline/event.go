@@ -194,6 +194,12 @@ const (
 	NPM           Topic = "npm"
 	GitHubActions Topic = "github-actions"
 
+	// Extensions are those of VS Code and of editors made from it.
+	Extensions Topic = VSCodeExtension
+	// JenkinsPlugins has no package type to be called after: a list of them says
+	// nothing of other generic packages.
+	JenkinsPlugins Topic = "jenkins-marketplace"
+
 	// StepRan and StepSeen cover nothing: the first is when a step of a job ran,
 	// as a record of the job says, the second when one began in its log.
 	StepRan  Topic = "step-ran"

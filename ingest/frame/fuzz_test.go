@@ -64,6 +64,8 @@ func (w watched) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 	return child
 }
 
+func FuzzEditorLog(f *testing.F) { fuzz(f, EditorLog) }
+
 func FuzzSyslog(f *testing.F)           { fuzz(f, Syslog) }
 func FuzzJournalJSON(f *testing.F)      { fuzz(f, JournalJSON) }
 func FuzzCRI(f *testing.F)              { fuzz(f, CRI) }

@@ -102,6 +102,7 @@ func mentionsTool(text []byte) bool {
 
 // ownFrames are prefixes that frames take off in any source.
 var ownFrames = regexp.MustCompile(`^(?:\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)\]? |\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] |\[\d\d:\d\d:\d\d\] |` +
+	`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \[(?:info|trace|debug|warning|error|critical)\] |\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\] \[\w+\] \[info\] |\[\d{1,11} ms\] |` +
 	`\d\d:\d\d:\d\d(?:\.\d{3} |  )|remote: |[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d [AP]M  )$`)
 
 // prefixOf returns the shape of the lines of a text, nil when they have none.

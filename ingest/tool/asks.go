@@ -80,6 +80,7 @@ var asking = map[string]func(name string, args []string) *ask{
 	"grype": fetcherAsk, "syft": fetcherAsk, "dive": fetcherAsk, "kind": fetcherAsk, "minikube": fetcherAsk, "k3d": fetcherAsk,
 	"sam": packagerAsk, "chalice": packagerAsk, "zappa": packagerAsk, "serverless": packagerAsk, "sls": packagerAsk, "cibuildwheel": packagerAsk,
 	"venv": venvAsk, "virtualenv": venvAsk, "tox": toxAsk, "nox": toxAsk, "hatch": hatchAsk, "rye": ryeAsk, "pixi": pixiAsk, "pre-commit": preCommitAsk,
+	"ovsx": ovsxAsk, "jenkins-plugin-cli": pluginManagerAsk, "install-plugins.sh": oldPluginsAsk, "java": javaAsk,
 	"pyproject-build": projectBuildAsk, "pip-audit": pipAuditAsk, "pex": pexAsk, "shiv": pexAsk, "gcloud": remoteBuildAsk, "az": remoteBuildAsk,
 }
 
@@ -127,6 +128,9 @@ func askOf(name string, args []string) *ask {
 	}
 	if f := asking[name]; f != nil {
 		return f(name, args)
+	}
+	if isEditor(name) {
+		return editorAsk(args)
 	}
 	return nil
 }

@@ -350,11 +350,7 @@ func (a *ask) emit(command string, muted bool, o *evidence.Out) {
 	if a.also != nil {
 		a.also.emit(command, muted, o)
 	}
-	topic := timeline.Topic(a.kind)
-	if a.kind == "image" {
-		topic = timeline.Images
-	}
-	o.Seen(topic)
+	o.Seen(a.topic())
 	quiet := a.quiet || muted
 	var opaque []timeline.Item
 	ran := a.speaks && a.certain && !quiet
@@ -385,6 +381,17 @@ func (a *ask) emit(command string, muted bool, o *evidence.Out) {
 	if named != nil {
 		o.Emit(timeline.Require, op, named...)
 	}
+}
+
+// topic is what a source with the command speaks of.
+func (a *ask) topic() timeline.Topic {
+	switch a.kind {
+	case "image":
+		return timeline.Images
+	case timeline.JenkinsPlugin:
+		return timeline.JenkinsPlugins
+	}
+	return timeline.Topic(a.kind)
 }
 
 // End forgets an open command: half of one proves nothing.

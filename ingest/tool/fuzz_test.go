@@ -107,3 +107,6 @@ func FuzzWebGateway(f *testing.F)    { fuzz(f, WebGateway) }
 func FuzzTinyproxy(f *testing.F)     { fuzz(f, Tinyproxy) }
 func FuzzMitmproxy(f *testing.F)     { fuzz(f, Mitmproxy) }
 func FuzzNexusOutbound(f *testing.F) { fuzz(f, NexusOutbound) }
+
+func FuzzVSCode(f *testing.F)         { fuzz(f, VSCode) }
+func FuzzJenkinsPlugins(f *testing.F) { fuzz(f, JenkinsPlugins) }

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"slices"
+	"strings"
 
 	"pulltrail/ingest/pkglist"
 	"pulltrail/timeline"
@@ -40,6 +41,21 @@ var (
 
 func anyLine(string) bool { return true }
 
+// extensionList is what an editor lists with --show-versions; without it there
+// are names alone.
+var extensionList = &listKind{tool: extensionTool, topic: timeline.Extensions, action: timeline.Present, row: extensionRow}
+
+// extensionRow reads a row, and the line that a server puts before them:
+//
+//	nrwl.angular-console@18.95.0
+//	Extensions installed on SSH: web1:
+func extensionRow(_ *list, row string) ([]timeline.Item, bool) {
+	if items, ok := pkglist.Extension(row); ok {
+		return items, true
+	}
+	return nil, strings.HasPrefix(row, "Extensions installed on ")
+}
+
 func cargoItems(name, version string) []timeline.Item {
 	return []timeline.Item{{Artifact: timeline.PURL("cargo", "", name, version)}}
 }
@@ -56,6 +72,8 @@ func listOf(name string, args []string) (kind *listKind, quiet bool) {
 		return nil, false
 	case isPip(name):
 		return c.pip()
+	case isEditor(name):
+		return c.one(c.f.has("--list-extensions") && c.f.has("--show-versions"), extensionList)
 	case lists != nil:
 		return lists(c)
 	}

@@ -19,11 +19,15 @@ import (
 //	/maven2/org/acme/lib/1.2/lib-1.2.jar
 //	/github.com/acme/lib/@v/v1.2.3.zip
 //	/conda-forge/linux-64/numpy-2.3.4-py313h0_0.conda    /conda-forge/noarch/six-1.16.0-pyh6c4a22f_0.tar.bz2
+//	/download/plugins/mailer/1.34/mailer.hpi
 func systemPath(path, last string, w []string) (timeline.Item, pathKind) {
 	if dir, file, ok := strings.Cut(path, "/@v/"); ok {
 		return goPath(dir, file)
 	}
 	n := len(w)
+	if it, kind := extensionPath(w, last); kind != noPath {
+		return it, kind
+	}
 	if last == "download" && n >= 4 && w[n-4] == "crates" {
 		return crateFile(w[n-3] + "-" + w[n-2])
 	}
@@ -52,6 +56,8 @@ func systemPath(path, last string, w []string) (timeline.Item, pathKind) {
 		}
 	case ".crate":
 		return crateFile(stem)
+	case ".hpi", ".jpi":
+		return pluginFile(w)
 	case ".jar", ".war", ".ear", ".aar", ".pom":
 		if it, ok = mavenFile(w); ok && last[dot:] == ".pom" {
 			return it, metadata
