@@ -1,9 +1,9 @@
 package timeline
 
 import (
+	"context"
 	"database/sql"
 	"database/sql/driver"
-	"fmt"
 	"strings"
 )
 
@@ -98,29 +98,16 @@ func (s *SourceWriter) credential(c *Credential) error {
 // Credentials returns what the lists that were read say of secrets, in the
 // order in which they were read.
 func (db *DB) Credentials() ([]CredentialRow, error) {
-	rows, err := db.sql.Query(`SELECT c.source,s.sha256,s.read_at,u.kind,u.name,c.store,c.name,c.part,c.class,c.owner,c.provider,c.alias,c.team,c.customer,
+	return list(context.Background(), db.sql, "credentials", func(row scanner) (c CredentialRow, err error) {
+		var kind, state string
+		var created, updated, used, expires, listed sql.NullInt64
+		err = row.Scan(&c.Source, &c.SHA256, &c.ReadAt, &kind, &c.Subject.ID, &c.Store, &c.Name, &c.Part, &c.Class, &c.Owner, &c.Provider,
+			&c.Alias, &c.Team, &c.Customer, &created, &updated, &used, &expires, &listed, &state, &c.Path, &c.Line, &c.Offset, &c.Text)
+		c.Subject.Kind, c.State = Kind(kind), Activity(state)
+		c.Created, c.Updated, c.Used, c.Expires, c.Listed = created.Int64, updated.Int64, used.Int64, expires.Int64, listed.Int64
+		return c, err
+	}, `SELECT c.source,s.sha256,s.read_at,u.kind,u.name,c.store,c.name,c.part,c.class,c.owner,c.provider,c.alias,c.team,c.customer,
 		c.created,c.updated,c.used,c.expires,c.listed,c.state,p.text,c.line,c.off,c.excerpt FROM credential c
 		JOIN source s ON s.id=c.source AND s.complete=1 JOIN subject u ON u.id=c.subject JOIN path p ON p.id=c.path
 		ORDER BY s.read_at,p.text,c.rowid`)
-	if err != nil {
-		return nil, fmt.Errorf("read credentials: %w", err)
-	}
-	defer rows.Close()
-	var out []CredentialRow
-	for rows.Next() {
-		var c CredentialRow
-		var kind, state string
-		var times [5]sql.NullInt64
-		if err := rows.Scan(&c.Source, &c.SHA256, &c.ReadAt, &kind, &c.Subject.ID, &c.Store, &c.Name, &c.Part, &c.Class, &c.Owner, &c.Provider,
-			&c.Alias, &c.Team, &c.Customer, &times[0], &times[1], &times[2], &times[3], &times[4], &state, &c.Path, &c.Line, &c.Offset, &c.Text); err != nil {
-			return nil, fmt.Errorf("read credentials: %w", err)
-		}
-		c.Subject.Kind, c.State = Kind(kind), Activity(state)
-		c.Created, c.Updated, c.Used, c.Expires, c.Listed = times[0].Int64, times[1].Int64, times[2].Int64, times[3].Int64, times[4].Int64
-		out = append(out, c)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read credentials: %w", err)
-	}
-	return out, nil
 }

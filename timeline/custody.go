@@ -296,12 +296,6 @@ func (w *writer) seal() error {
 	return nil
 }
 
-// reading is a pool, a connection or a transaction.
-type reading interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // sealedMark is the entry of the custody log that the timeline was written up
 // to.
 func sealedMark(ctx context.Context, db reading) (mark, error) {

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"context"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
@@ -98,32 +99,16 @@ func (w *writer) decide(all []Decision) error {
 }
 
 // Decisions returns what was said, in the order it was said.
-func (db *DB) Decisions() ([]Decision, error) { return readDecisions(db.sql) }
+func (db *DB) Decisions() ([]Decision, error) { return readDecisions(context.Background(), db.sql) }
 
-func readDecisions(q interface {
-	Query(query string, args ...any) (*sql.Rows, error)
-},
-) ([]Decision, error) {
-	rows, err := q.Query(`SELECT act,about,at,until,who,value,reason,incident,said,command,program FROM decision ORDER BY id`)
-	if err != nil {
-		return nil, fmt.Errorf("read decisions: %w", err)
-	}
-	defer rows.Close()
-	var out []Decision
-	for rows.Next() {
-		var d Decision
+func readDecisions(ctx context.Context, q reading) ([]Decision, error) {
+	return list(ctx, q, "decisions", func(row scanner) (d Decision, err error) {
 		var act string
 		var at, until sql.NullInt64
-		if err := rows.Scan(&act, &d.About, &at, &until, &d.Who, &d.Value, &d.Reason, &d.Incident, &d.Said, &d.Command, &d.Program); err != nil {
-			return nil, fmt.Errorf("read decisions: %w", err)
-		}
+		err = row.Scan(&act, &d.About, &at, &until, &d.Who, &d.Value, &d.Reason, &d.Incident, &d.Said, &d.Command, &d.Program)
 		d.Act, d.At, d.Until = Act(act), at.Int64, until.Int64
-		out = append(out, d)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read decisions: %w", err)
-	}
-	return out, nil
+		return d, err
+	}, "SELECT act,about,at,until,who,value,reason,incident,said,command,program FROM decision ORDER BY id")
 }
 
 // checkDecisions compares what was said with the log: each decision stands in

@@ -153,26 +153,16 @@ type SettingRow struct {
 // Settings returns what the complete sources say of inference engines, in the
 // order they were read.
 func (db *DB) Settings() ([]SettingRow, error) {
-	rows, err := db.sql.Query(`SELECT s.sha256,u.kind,u.name,x.name,x.value,x.t0,x.t1,x.clock,x.written,p.text,x.line,x.off,x.excerpt
-		FROM setting x JOIN source s ON s.id=x.source AND s.complete=1 JOIN subject u ON u.id=x.subject JOIN path p ON p.id=x.path
-		ORDER BY x.rowid`)
-	if err != nil {
-		return nil, fmt.Errorf("read settings: %w", err)
-	}
-	defer rows.Close()
-	var out []SettingRow
-	for rows.Next() {
-		var x SettingRow
+	return list(context.Background(), db.sql, "settings", func(row scanner) (x SettingRow, err error) {
 		var t0, t1 sql.NullInt64
 		var clock string
-		if err := rows.Scan(&x.SHA256, &x.Subject.Kind, &x.Subject.ID, &x.Name, &x.Value, &t0, &t1, &clock, &x.Span.Written,
-			&x.Path, &x.Line, &x.Offset, &x.Text); err != nil {
-			return nil, fmt.Errorf("read settings: %w", err)
-		}
+		err = row.Scan(&x.SHA256, &x.Subject.Kind, &x.Subject.ID, &x.Name, &x.Value, &t0, &t1, &clock, &x.Span.Written,
+			&x.Path, &x.Line, &x.Offset, &x.Text)
 		setSpan(&x.Span, t0, t1, clock)
-		out = append(out, x)
-	}
-	return out, rows.Err()
+		return x, err
+	}, `SELECT s.sha256,u.kind,u.name,x.name,x.value,x.t0,x.t1,x.clock,x.written,p.text,x.line,x.off,x.excerpt
+		FROM setting x JOIN source s ON s.id=x.source AND s.complete=1 JOIN subject u ON u.id=x.subject JOIN path p ON p.id=x.path
+		ORDER BY x.rowid`)
 }
 
 // Tenants counts those that the requests of the complete sources name, and says
@@ -223,7 +213,10 @@ func (db *DB) Requests(prompt int64, yield func(*RequestRow) error) error {
 			return err
 		}
 	}
-	return rows.Err()
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read requests: %w", err)
+	}
+	return nil
 }
 
 // dumpInference writes settings and requests as canonical text.

@@ -83,7 +83,7 @@ type Collection struct {
 
 const collectionColumns = "id,collector,target,t0,t1,state,begun,ended,command,program"
 
-func scanCollection(row interface{ Scan(...any) error }) (c Collection, err error) {
+func scanCollection(row scanner) (c Collection, err error) {
 	var t0, t1, ended sql.NullInt64
 	var state string
 	err = row.Scan(&c.ID, &c.Collector, &c.Target, &t0, &t1, &state, &c.Begun, &ended, &c.Command, &c.Program)
@@ -94,20 +94,7 @@ func scanCollection(row interface{ Scan(...any) error }) (c Collection, err erro
 
 // Collections returns the collections in the order they were begun.
 func (db *DB) Collections() ([]Collection, error) {
-	rows, err := db.sql.Query("SELECT " + collectionColumns + " FROM collection ORDER BY id")
-	if err != nil {
-		return nil, fmt.Errorf("read ledger: %w", err)
-	}
-	defer rows.Close()
-	var out []Collection
-	for rows.Next() {
-		c, err := scanCollection(rows)
-		if err != nil {
-			return nil, fmt.Errorf("read ledger: %w", err)
-		}
-		out = append(out, c)
-	}
-	return out, rows.Err()
+	return list(context.Background(), db.sql, "ledger", scanCollection, "SELECT "+collectionColumns+" FROM collection ORDER BY id")
 }
 
 // LastCollection returns the newest collection of a target; ok is false when
@@ -166,7 +153,7 @@ func (db *DB) ledger(change func(w *writer) error) error {
 
 const inquiryColumns = "url,collection,kind,version,outcome,status,detail,sha256,bytes,head,name,claim,reading,t0,t1,gap,at"
 
-func scanInquiry(row interface{ Scan(...any) error }) (r Inquiry, err error) {
+func scanInquiry(row scanner) (r Inquiry, err error) {
 	var reply, reading string
 	var t0, t1 sql.NullInt64
 	err = row.Scan(&r.URL, &r.Collection, &r.Kind, &r.Version, &reply, &r.Status, &r.Detail, &r.SHA256, &r.Bytes, &r.Head,
@@ -197,20 +184,7 @@ func (db *DB) Asked(url string) (r Inquiry, ok bool, err error) {
 func (db *DB) Ledger() ([]Inquiry, error) { return readLedger(context.Background(), db.sql) }
 
 func readLedger(ctx context.Context, q reading) ([]Inquiry, error) {
-	rows, err := q.QueryContext(ctx, "SELECT "+inquiryColumns+" FROM inquiry ORDER BY url")
-	if err != nil {
-		return nil, fmt.Errorf("read ledger: %w", err)
-	}
-	defer rows.Close()
-	var out []Inquiry
-	for rows.Next() {
-		r, err := scanInquiry(rows)
-		if err != nil {
-			return nil, fmt.Errorf("read ledger: %w", err)
-		}
-		out = append(out, r)
-	}
-	return out, rows.Err()
+	return list(ctx, q, "ledger", scanInquiry, "SELECT "+inquiryColumns+" FROM inquiry ORDER BY url")
 }
 
 // Refuse records a request that brought nothing.
@@ -238,21 +212,11 @@ func (db *DB) Also(r Inquiry, command, program string) error {
 // names.
 func (db *DB) JobsOf(attempt Subject) ([]string, error) {
 	head := attempt.ID + "/jobs/"
-	rows, err := db.sql.Query("SELECT substr(name,?) FROM subject WHERE kind=? AND name>? AND name<? ORDER BY name",
+	return list(context.Background(), db.sql, "subjects", func(row scanner) (name string, err error) {
+		err = row.Scan(&name)
+		return name, err
+	}, "SELECT substr(name,?) FROM subject WHERE kind=? AND name>? AND name<? ORDER BY name",
 		len([]rune(head))+1, string(attempt.Kind), head, attempt.ID+"/jobs0") // '0' comes after '/'
-	if err != nil {
-		return nil, fmt.Errorf("read subjects: %w", err)
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, fmt.Errorf("read subjects: %w", err)
-		}
-		out = append(out, name)
-	}
-	return out, rows.Err()
 }
 
 // ask writes a row of the ledger, and its entry in the custody log, in the open

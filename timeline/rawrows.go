@@ -9,6 +9,37 @@ import (
 	"io"
 )
 
+// reading is a pool, a connection or a transaction.
+type reading interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// scanner is one row of a result.
+type scanner interface{ Scan(into ...any) error }
+
+// list reads all rows of a query; what names them in errors.
+func list[T any](ctx context.Context, q reading, what string, scan func(row scanner) (T, error), query string, args ...any) ([]T, error) {
+	failed := func(err error) ([]T, error) { return nil, fmt.Errorf("read %s: %w", what, err) }
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return failed(err)
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return failed(err)
+		}
+		out = append(out, one)
+	}
+	if err := rows.Err(); err != nil {
+		return failed(err)
+	}
+	return out, nil
+}
+
 // each runs a query and yields its rows, as rows does.
 func (db *DB) each(yield func(row rawRow), query string, args ...any) error {
 	return db.rows(func(row rawRow) error { yield(row); return nil }, query, args...)

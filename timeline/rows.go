@@ -21,27 +21,17 @@ func (db *DB) Sources() ([]SourceRow, error) {
 }
 
 func readSources(ctx context.Context, q reading) ([]SourceRow, error) {
-	rows, err := q.QueryContext(ctx, `SELECT id,sha256,claim,path,format,state,why,bytes,events,skipped,t0,t1,zone,covers,skew,parser,command,read_at
-		FROM source WHERE complete=1 ORDER BY path,claim,sha256`)
-	if err != nil {
-		return nil, fmt.Errorf("read sources: %w", err)
-	}
-	defer rows.Close()
-	var out []SourceRow
-	for rows.Next() {
-		var r SourceRow
+	return list(ctx, q, "sources", func(row scanner) (r SourceRow, err error) {
 		var state string
 		var t0, t1 sql.NullInt64
-		if err := rows.Scan(&r.ID, &r.SHA256, &r.Claim, &r.Path, &r.Format, &state, &r.Why, &r.Bytes, &r.Events, &r.Skipped,
-			&t0, &t1, &r.Zone, &r.Covers, &r.Skew, &r.Parser, &r.Command, &r.ReadAt); err != nil {
-			return nil, fmt.Errorf("read sources: %w", err)
-		}
+		err = row.Scan(&r.ID, &r.SHA256, &r.Claim, &r.Path, &r.Format, &state, &r.Why, &r.Bytes, &r.Events, &r.Skipped,
+			&t0, &t1, &r.Zone, &r.Covers, &r.Skew, &r.Parser, &r.Command, &r.ReadAt)
 		var s Span
 		setSpan(&s, t0, t1, "")
 		r.State, r.First, r.Last = State(state), s.From, s.To
-		out = append(out, r)
-	}
-	return out, rows.Err()
+		return r, err
+	}, `SELECT id,sha256,claim,path,format,state,why,bytes,events,skipped,t0,t1,zone,covers,skew,parser,command,read_at
+		FROM source WHERE complete=1 ORDER BY path,claim,sha256`)
 }
 
 // Ops returns the operations of one source by number.
@@ -94,45 +84,23 @@ func (db *DB) SomeOps(keys []OpKey) (map[OpKey]Op, error) {
 
 // Inventory returns the inventory and its mirrors.
 func (db *DB) Inventory() ([]InventoryRow, []Mirror, error) {
-	rows, err := db.sql.Query(`SELECT address,host,t0,t1,service,owner,customer,egress,channels,file,line FROM inventory ORDER BY id`)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read inventory: %w", err)
-	}
-	defer rows.Close()
-	var hosts []InventoryRow
-	for rows.Next() {
-		var r InventoryRow
+	ctx := context.Background()
+	hosts, err := list(ctx, db.sql, "inventory", func(row scanner) (r InventoryRow, err error) {
 		var channels string
 		var t0, t1 sql.NullInt64
-		if err := rows.Scan(&r.Address, &r.Host, &t0, &t1, &r.Service, &r.Owner, &r.Customer, &r.Egress, &channels, &r.File, &r.Line); err != nil {
-			return nil, nil, fmt.Errorf("read inventory: %w", err)
-		}
+		err = row.Scan(&r.Address, &r.Host, &t0, &t1, &r.Service, &r.Owner, &r.Customer, &r.Egress, &channels, &r.File, &r.Line)
 		r.Channels = strings.Fields(channels)
 		setSpan(&r.Span, t0, t1, "")
-		hosts = append(hosts, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, nil, fmt.Errorf("read inventory: %w", err)
-	}
-	mirrors, err := db.mirrors()
-	return hosts, mirrors, err
-}
-
-func (db *DB) mirrors() ([]Mirror, error) {
-	rows, err := db.sql.Query("SELECT prefix,upstream,file,line FROM mirror ORDER BY prefix")
+		return r, err
+	}, "SELECT address,host,t0,t1,service,owner,customer,egress,channels,file,line FROM inventory ORDER BY id")
 	if err != nil {
-		return nil, fmt.Errorf("read inventory: %w", err)
+		return nil, nil, err
 	}
-	defer rows.Close()
-	var out []Mirror
-	for rows.Next() {
-		var m Mirror
-		if err := rows.Scan(&m.Prefix, &m.Upstream, &m.File, &m.Line); err != nil {
-			return nil, fmt.Errorf("read inventory: %w", err)
-		}
-		out = append(out, m)
-	}
-	return out, rows.Err()
+	mirrors, err := list(ctx, db.sql, "inventory", func(row scanner) (m Mirror, err error) {
+		err = row.Scan(&m.Prefix, &m.Upstream, &m.File, &m.Line)
+		return m, err
+	}, "SELECT prefix,upstream,file,line FROM mirror ORDER BY prefix")
+	return hosts, mirrors, err
 }
 
 // SkipRow is a record that was not understood, with its source.
@@ -143,19 +111,9 @@ type SkipRow struct {
 
 // Skips returns what was not understood, in reading order.
 func (db *DB) Skips() ([]SkipRow, error) {
-	rows, err := db.sql.Query(`SELECT k.source,p.text,k.line,k.off,k.reason,k.excerpt FROM skip k
+	return list(context.Background(), db.sql, "skips", func(row scanner) (k SkipRow, err error) {
+		err = row.Scan(&k.Source, &k.Path, &k.Line, &k.Offset, &k.Reason, &k.Text)
+		return k, err
+	}, `SELECT k.source,p.text,k.line,k.off,k.reason,k.excerpt FROM skip k
 		JOIN source s ON s.id=k.source AND s.complete=1 JOIN path p ON p.id=k.path ORDER BY k.rowid`)
-	if err != nil {
-		return nil, fmt.Errorf("read skips: %w", err)
-	}
-	defer rows.Close()
-	var out []SkipRow
-	for rows.Next() {
-		var k SkipRow
-		if err := rows.Scan(&k.Source, &k.Path, &k.Line, &k.Offset, &k.Reason, &k.Text); err != nil {
-			return nil, fmt.Errorf("read skips: %w", err)
-		}
-		out = append(out, k)
-	}
-	return out, rows.Err()
 }

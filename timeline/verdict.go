@@ -133,21 +133,11 @@ func (db *DB) lastAnswer(incident string) (id int64, sum string, err error) {
 // Answers returns the stored answers of an incident, oldest first; of all
 // incidents for "".
 func (db *DB) Answers(incident string) ([]AnswerRow, error) {
-	rows, err := db.sql.QueryContext(context.Background(), `SELECT a.id,a.incident,a.revision,r.says,a.at,a.program,a.complete,a.sources,a.subjects
+	return list(context.Background(), db.sql, "verdicts", func(row scanner) (a AnswerRow, err error) {
+		err = row.Scan(&a.ID, &a.Incident, &a.Revision, &a.Says, &a.At, &a.Program, &a.Complete, &a.Sources, &a.Subjects)
+		return a, err
+	}, `SELECT a.id,a.incident,a.revision,r.says,a.at,a.program,a.complete,a.sources,a.subjects
 		FROM answer a JOIN revision r ON r.sha256=a.revision WHERE ?1='' OR a.incident=?1 ORDER BY a.id`, incident)
-	if err != nil {
-		return nil, fmt.Errorf("read verdicts: %w", err)
-	}
-	defer rows.Close()
-	var out []AnswerRow
-	for rows.Next() {
-		var a AnswerRow
-		if err := rows.Scan(&a.ID, &a.Incident, &a.Revision, &a.Says, &a.At, &a.Program, &a.Complete, &a.Sources, &a.Subjects); err != nil {
-			return nil, fmt.Errorf("read verdicts: %w", err)
-		}
-		out = append(out, a)
-	}
-	return out, rows.Err()
 }
 
 // VerdictsOf returns all verdicts of a stored answer, by subject.
@@ -166,23 +156,18 @@ func (db *DB) VerdictsOf(a AnswerRow) ([]VerdictRow, error) {
 
 // verdictsAt follows the answers of an incident up to one of them.
 func (db *DB) verdictsAt(incident string, id int64) (map[string]VerdictRow, error) {
-	rows, err := db.sql.Query(`SELECT v.subject,v.verdict,v.rule,v.because,v.artifact,v.channels,v.origins
+	out := map[string]VerdictRow{}
+	err := db.each(func(row rawRow) {
+		v := VerdictRow{row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.text(6)}
+		if out[v.Subject] = v; v.Verdict == "" {
+			delete(out, v.Subject)
+		}
+	}, `SELECT v.subject,v.verdict,v.rule,v.because,v.artifact,v.channels,v.origins
 		FROM verdict v JOIN answer a ON a.id=v.answer WHERE a.incident=? AND a.id<=? ORDER BY a.id`, incident, id)
 	if err != nil {
 		return nil, fmt.Errorf("read verdicts: %w", err)
 	}
-	defer rows.Close()
-	out := map[string]VerdictRow{}
-	for rows.Next() {
-		var v VerdictRow
-		if err := rows.Scan(&v.Subject, &v.Verdict, &v.Rule, &v.Because, &v.Artifact, &v.Channels, &v.Origins); err != nil {
-			return nil, fmt.Errorf("read verdicts: %w", err)
-		}
-		if out[v.Subject] = v; v.Verdict == "" {
-			delete(out, v.Subject)
-		}
-	}
-	return out, rows.Err()
+	return out, nil
 }
 
 // dumpVerdicts adds what each incident was answered with last.

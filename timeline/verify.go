@@ -99,7 +99,7 @@ func (db *DB) Verify(ctx context.Context) (*Verification, error) {
 	if x.v.Sources, err = readSources(ctx, tx); err != nil {
 		return nil, err
 	}
-	if x.decisions, err = readDecisions(tx); err != nil {
+	if x.decisions, err = readDecisions(ctx, tx); err != nil {
 		return nil, err
 	}
 	ledger, err := readLedger(ctx, tx)
