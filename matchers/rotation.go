@@ -125,7 +125,7 @@ func (p *plan) read(db *timeline.DB) error {
 	if p.ended, err = stops(db, p.res.Incident.ID, p.decisions); err != nil {
 		return err
 	}
-	if err := db.FactsOf(p.held, timeline.Hold); err != nil {
+	if err := db.FactsOf(timeline.Hold, p.held); err != nil {
 		return err
 	}
 	p.fromLists()

@@ -11,7 +11,7 @@ import (
 func PURL(kind, namespace, name, version string) string {
 	switch kind {
 	case "pypi":
-		name = NormalizePyPI(name)
+		name = normalizePyPI(name)
 	case "npm":
 		if ns, n, ok := strings.Cut(name, "/"); ok && namespace == "" && strings.HasPrefix(ns, "@") {
 			namespace, name = ns, n
@@ -58,9 +58,9 @@ func purlByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// NormalizePyPI is PEP 503: lower case, runs of - _ . become one hyphen, so
+// normalizePyPI is PEP 503: lower case, runs of - _ . become one hyphen, so
 // LiteLLM is litellm, but lite_llm is lite-llm, another project.
-func NormalizePyPI(name string) string {
+func normalizePyPI(name string) string {
 	normal := true
 	for i := 0; i < len(name) && normal; i++ {
 		c := name[i]
@@ -246,7 +246,7 @@ func splitPURL(rest string) Parts {
 	}
 	switch p.Type {
 	case "pypi":
-		p.Name = NormalizePyPI(p.Name)
+		p.Name = normalizePyPI(p.Name)
 	case "github", VSCodeExtension:
 		p.Name = strings.ToLower(p.Name)
 	}

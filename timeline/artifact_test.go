@@ -112,7 +112,7 @@ func FuzzArtifact(f *testing.F) {
 		if once := NormalizeImage(text); once != "" && NormalizeImage(once) != once {
 			t.Errorf("%q is %q, and then %q", text, once, NormalizeImage(once))
 		}
-		if n := NormalizePyPI(text); NormalizePyPI(n) != n {
+		if n := normalizePyPI(text); normalizePyPI(n) != n {
 			t.Errorf("PyPI name %q is not stable", text)
 		}
 		p := Split(PURL("npm", "", "x", text))

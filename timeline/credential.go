@@ -37,7 +37,7 @@ type Credential struct {
 type CredentialRow struct {
 	Source int64
 	SHA256 string
-	ReadAt int64 // when the list was read
+	ReadAt int64 // when the list was read, nanoseconds since 1970 UTC
 	Credential
 }
 

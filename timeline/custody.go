@@ -30,23 +30,24 @@ const custodyFile = "custody.jsonl"
 
 // Acts that change a case.
 const (
-	ActIngest      = "ingest"      // a source was read
-	ActReplace     = "replace"     // a source was read another way and stands for the ones in Replaces
-	ActOpened      = "opened"      // what could not be opened before holds bytes that the timeline has
-	ActKeep        = "keep"        // the bytes of a file were kept in the case
-	ActInventory   = "inventory"   // the inventory was set
-	ActDecision    = "decision"    // somebody said something of a credential, a subject or a finding
-	ActCollect     = "collect"     // a service was asked; what it gave was kept
-	ActInterrupted = "interrupted" // what was recorded after entry After never came into the timeline
+	actIngest      = "ingest"      // a source was read
+	actReplace     = "replace"     // a source was read another way and stands for the ones in Replaces
+	actOpened      = "opened"      // what could not be opened before holds bytes that the timeline has
+	actKeep        = "keep"        // the bytes of a file were kept in the case
+	actInventory   = "inventory"   // the inventory was set
+	actDecision    = "decision"    // somebody said something of a credential, a subject or a finding
+	actCollect     = "collect"     // a service was asked; what it gave was kept
+	actMatch       = "match"       // an incident was answered in another way than before
+	actInterrupted = "interrupted" // what was recorded after entry After never came into the timeline
 )
 
 // Entry is one line of the custody log. Fields that an act does not need are
 // left out.
 type Entry struct {
-	N        int64      `json:"n"`    // from 1, without a hole
-	Prev     string     `json:"prev"` // SHA-256 of the line before, "" in the first
-	Time     string     `json:"time"` // RFC 3339, UTC
-	Action   string     `json:"action"`
+	N        int64      `json:"n"`                // from 1, without a hole
+	Prev     string     `json:"prev"`             // SHA-256 of the line before, "" in the first
+	Time     string     `json:"time"`             // RFC 3339, UTC
+	Action   string     `json:"action"`           // one of the acts above
 	SHA256   string     `json:"sha256,omitempty"` // of the file
 	Stored   string     `json:"stored,omitempty"` // SHA-256 of the file in evidence/, as it is compressed
 	Bytes    int64      `json:"bytes,omitempty"`
@@ -86,7 +87,7 @@ func identityOf(sha, claim, path string) Identity {
 
 // keeps reports whether the entry says that bytes are kept.
 func (e *Entry) keeps() bool {
-	return e.Action == ActKeep || e.Action == ActCollect && e.SHA256 != ""
+	return e.Action == actKeep || e.Action == actCollect && e.SHA256 != ""
 }
 
 // syncEvery bounds how much of the log a power cut can take. A program that is
@@ -260,7 +261,7 @@ func (w *writer) openCustody(dir string) error {
 		return err
 	}
 	if w.custody.interrupted() {
-		err = w.record(Entry{Action: ActInterrupted, After: sealed.n, Cut: w.custody.cut})
+		err = w.record(Entry{Action: actInterrupted, After: sealed.n, Cut: w.custody.cut})
 		if err == nil {
 			err = w.commit()
 		}
@@ -313,12 +314,12 @@ func sealedMark(ctx context.Context, db reading) (mark, error) {
 // entryOf records a source.
 func entryOf(info *SourceInfo, replaces []Identity) Entry {
 	e := Entry{
-		Action: ActIngest, SHA256: info.SHA256, Bytes: info.Bytes, Path: info.Path, Claim: info.Claim, Zone: info.Zone,
+		Action: actIngest, SHA256: info.SHA256, Bytes: info.Bytes, Path: info.Path, Claim: info.Claim, Zone: info.Zone,
 		Covers: info.Covers, Skew: info.Skew, Format: info.Format, State: info.State, Events: info.Events, Skipped: info.Skipped,
 		Replaces: replaces, Command: info.Command, Program: info.Parser,
 	}
 	if replaces != nil {
-		e.Action = ActReplace
+		e.Action = actReplace
 	}
 	return e
 }

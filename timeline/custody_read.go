@@ -68,7 +68,7 @@ func (c *Custody) EntryOf(s *SourceInfo) int64 {
 	if c.recorded == nil {
 		c.recorded = map[Identity]int64{}
 		for _, e := range c.Entries {
-			if e.Action == ActIngest || e.Action == ActReplace {
+			if e.Action == actIngest || e.Action == actReplace {
 				c.recorded[identityOf(e.SHA256, e.Claim, e.Path)] = e.N
 			}
 		}

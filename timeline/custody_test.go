@@ -71,7 +71,7 @@ func TestInterruptedBetweenLogAndTimeline(t *testing.T) {
 	if err != nil || c.Bad != nil || len(c.Entries) != 3 {
 		t.Fatalf("custody %+v, %v", c, err)
 	}
-	if e := c.Entries[2]; e.Action != ActInterrupted || e.After != 1 || e.Cut != 15 {
+	if e := c.Entries[2]; e.Action != actInterrupted || e.After != 1 || e.Cut != 15 {
 		t.Errorf("recorded as %+v", e)
 	}
 	write(t, db, "two", lost)
@@ -187,7 +187,7 @@ func TestKeepingTwice(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{sha("two") + ".zst", "123" + unfinished} {
+	for _, name := range []string{sha("two") + ".zst", "123" + beingWritten} {
 		if err := os.WriteFile(filepath.Join(dir, evidenceDir, name), zstdOf(t, "two"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -215,6 +215,20 @@ func zstdOf(t *testing.T, text string) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// TestPrivateAfterInterrupt narrows the directory of a case in which an
+// interrupted command left its note: that is the case's own.
+func TestPrivateAfterInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	db := create(t, dir)
+	if err := errors.Join(db.Starts("ingest a.log"), db.Close(), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	create(t, dir)
+	if st, err := os.Stat(dir); err != nil || st.Mode().Perm() != 0o700 {
+		t.Errorf("the directory has mode %o, want 700 (%v)", st.Mode().Perm(), err)
+	}
 }
 
 // TestPrivate narrows an older case, and nothing that is not its own.
@@ -258,7 +272,7 @@ func chain(n int) ([]byte, mark) {
 	var data []byte
 	var m mark
 	for i := range n {
-		e := Entry{N: m.n + 1, Prev: m.hash, Time: "2026-10-21T12:04:51.000Z", Action: ActIngest, SHA256: sha(fmt.Sprint(i)), Path: fmt.Sprintf("%d.log", i)}
+		e := Entry{N: m.n + 1, Prev: m.hash, Time: "2026-10-21T12:04:51.000Z", Action: actIngest, SHA256: sha(fmt.Sprint(i)), Path: fmt.Sprintf("%d.log", i)}
 		line, err := e.line()
 		if err != nil {
 			panic(err)

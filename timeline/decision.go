@@ -28,15 +28,15 @@ const (
 type Decision struct {
 	Act      Act
 	About    string // name of the credential, or "kind:id" of the subject
-	At       int64  // when it was done, 0 when not stated
-	Until    int64  // when a waiver ends
+	At       int64  // when it was done, nanoseconds since 1970 UTC, 0 when not stated
+	Until    int64  // when a waiver ends, or until when what is stated holds; the same, 0 when not stated
 	Who      string
 	Value    string // of Same: the name in the list
 	Reason   string
 	Incident string // id; "" for every incident
-	Said     int64  // when it was said; the case fills it in
-	Command  string
-	Program  string
+	Said     int64  // when it was said, nanoseconds since 1970 UTC; the case fills it in
+	Command  string // the command line, secrets hidden
+	Program  string // version
 }
 
 // notation is the decision in words, without the time it was said.
@@ -91,7 +91,7 @@ func (w *writer) decide(all []Decision) error {
 			string(d.Act), d.About, moment(d.At), moment(d.Until), d.Who, d.Value, d.Reason, d.Incident, d.Said, d.Command, d.Program); err != nil {
 			return err
 		}
-		if err := w.record(Entry{Action: ActDecision, SHA256: d.hash(), Decision: d.notation(), Command: d.Command, Program: d.Program}); err != nil {
+		if err := w.record(Entry{Action: actDecision, SHA256: d.hash(), Decision: d.notation(), Command: d.Command, Program: d.Program}); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,8 @@ import (
 // than the line proves.
 type Action uint8
 
-// The actions, from an ask to a trace of use.
+// The actions, from an ask to a trace of use. Cases and the conditions of indexes
+// hold their numbers: a new one stands before endOfActions.
 const (
 	NoAction Action = iota
 	Require         // a requirement, pin, range, lock entry or command names it

@@ -57,7 +57,7 @@ func (db *DB) SetInventory(rows []InventoryRow, mirrors []Mirror, file SourceInf
 			}
 		}
 		if err := w.record(Entry{
-			Action: ActInventory, SHA256: file.SHA256, Bytes: file.Bytes, Path: file.Path,
+			Action: actInventory, SHA256: file.SHA256, Bytes: file.Bytes, Path: file.Path,
 			Command: file.Command, Program: file.Parser,
 		}); err != nil {
 			return err

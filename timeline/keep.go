@@ -45,7 +45,7 @@ func (db *DB) Keep() (*Keeper, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("keep evidence: %w", err)
 	}
-	f, err := os.CreateTemp(dir, "*"+unfinished) // mode 0600
+	f, err := os.CreateTemp(dir, "*"+beingWritten) // mode 0600
 	if err != nil {
 		return nil, fmt.Errorf("keep evidence: %w", err)
 	}
@@ -77,7 +77,7 @@ func (k *Keeper) Commit(info SourceInfo) error {
 			return nil
 		}
 		return w.record(Entry{
-			Action: ActKeep, SHA256: info.SHA256, Stored: stored, Bytes: k.n, Path: info.Path,
+			Action: actKeep, SHA256: info.SHA256, Stored: stored, Bytes: k.n, Path: info.Path,
 			Command: info.Command, Program: info.Parser,
 		})
 	})
@@ -218,7 +218,7 @@ func (k *kept) Close() error {
 // Scratch makes a file without a name, readable by the owner alone, for what
 // has to be read here and there: it is gone when it is closed.
 func (db *DB) Scratch() (*os.File, error) {
-	f, err := os.CreateTemp(filepath.Join(db.dir, evidenceDir), "*"+unfinished)
+	f, err := os.CreateTemp(filepath.Join(db.dir, evidenceDir), "*"+beingWritten)
 	if err == nil {
 		err = os.Remove(f.Name())
 	}

@@ -101,7 +101,7 @@ func (w *writer) opened(info *SourceInfo) error {
 		return err
 	}
 	err = w.record(Entry{
-		Action: ActOpened, SHA256: info.SHA256, Bytes: info.Bytes, Path: info.Path, Command: info.Command, Program: info.Parser,
+		Action: actOpened, SHA256: info.SHA256, Bytes: info.Bytes, Path: info.Path, Command: info.Command, Program: info.Parser,
 		Replaces: []Identity{identityOf("", claim, info.Path)},
 	})
 	return errors.Join(err, w.commit())

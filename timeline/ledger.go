@@ -51,11 +51,11 @@ type Inquiry struct {
 	Name    string // what the answer would be called as a file
 	Claim   string // subject whose evidence it is, where the answer does not say
 	Reading Reading
-	Span    Span // of what was refused: when it lived
-	Gap     bool // it was refused, and nothing else stands for it
-	At      int64
+	Span    Span  // of what was refused: when it lived
+	Gap     bool  // it was refused, and nothing else stands for it
+	At      int64 // nanoseconds since 1970 UTC; 0: the time when it is recorded
 
-	Collection int64
+	Collection int64 // that asked last
 }
 
 // CollectionState says how a collection ended.
@@ -75,10 +75,10 @@ type Collection struct {
 	Target    string // what was collected, and of which service
 	Span      Span   // the window
 	State     CollectionState
-	Begun     int64
-	Ended     int64
+	Begun     int64 // nanoseconds since 1970 UTC
+	Ended     int64 // the same, 0 while it is open
 	Command   string
-	Program   string
+	Program   string // version
 }
 
 const collectionColumns = "id,collector,target,t0,t1,state,begun,ended,command,program"
@@ -238,7 +238,7 @@ func (w *writer) ask(r *Inquiry, stored, command, program string) error {
 		return err
 	}
 	return w.record(Entry{
-		Action: ActCollect, Path: r.URL, SHA256: r.SHA256, Stored: stored, Bytes: r.Bytes, Claim: r.Claim,
+		Action: actCollect, Path: r.URL, SHA256: r.SHA256, Stored: stored, Bytes: r.Bytes, Claim: r.Claim,
 		Outcome: r.Reply, Status: r.Status, Command: command, Program: program,
 	})
 }

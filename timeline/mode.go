@@ -12,11 +12,11 @@ import (
 // evidenceDir holds kept evidence, below the directory of the case.
 const evidenceDir = "evidence"
 
-// unfinished ends the names of kept evidence that is being written.
-const unfinished = ".tmp"
+// beingWritten ends the names of kept evidence that is not whole yet.
+const beingWritten = ".tmp"
 
-// caseFiles are what a case is made of.
-var caseFiles = []string{"timeline.db", "timeline.db-wal", "timeline.db-shm", "lock", custodyFile, "last-incident", evidenceDir}
+// caseFiles are what a case is made of; cmd/pulltrail writes last-incident.
+var caseFiles = []string{"timeline.db", "timeline.db-wal", "timeline.db-shm", "lock", custodyFile, begunFile, "last-incident", evidenceDir}
 
 // private makes a case that is about to be written readable by its owner
 // alone, and removes kept evidence that was never finished. A directory that
@@ -63,7 +63,7 @@ func privateEvidence(dir string) error {
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if strings.HasSuffix(e.Name(), unfinished) {
+		if strings.HasSuffix(e.Name(), beingWritten) {
 			err = os.Remove(path)
 		} else {
 			err = narrow(path)

@@ -92,7 +92,7 @@ func (db *DB) factsIn(items string, args []any, yield func(*Fact) error) error {
 
 // FactsOf yields the facts of one action. It is fast for opaque and hold, which
 // have an index.
-func (db *DB) FactsOf(yield func(Fact) error, a Action) error {
+func (db *DB) FactsOf(a Action, yield func(Fact) error) error {
 	return db.facts(yield, "SELECT "+factColumns+" FROM event e JOIN bundle_item b ON b.bundle=e.bundle"+factJoins+
 		"WHERE e.action = "+strconv.Itoa(int(a))+" ORDER BY e.id, b.item")
 }
@@ -102,9 +102,9 @@ type Filter struct {
 	Subject  string // glob on id or kind:id
 	Artifact string // glob; without a version it fits any
 	Action   Action
-	From, To int64  // both zero: any time
+	From, To int64  // nanoseconds since 1970 UTC; both zero: any time
 	Source   string // glob on the path
-	Limit    int
+	Limit    int    // how many rows at the most; 0: all
 }
 
 // Timeline yields events in order of time, those without a time last.

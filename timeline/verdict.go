@@ -13,9 +13,6 @@ import (
 	"time"
 )
 
-// ActMatch is the act of storing what an incident was answered with.
-const ActMatch = "match"
-
 // VerdictRow is the verdict of one subject in one answer. The words are those
 // of the matcher; the timeline gives them no meaning.
 type VerdictRow struct {
@@ -98,7 +95,7 @@ func (w *writer) answer(a *AnswerRow, sum string, verdicts iter.Seq[VerdictRow],
 			return err
 		}
 	}
-	if err := w.record(Entry{Action: ActMatch, SHA256: a.Revision, Path: a.Incident, Command: command, Program: a.Program}); err != nil {
+	if err := w.record(Entry{Action: actMatch, SHA256: a.Revision, Path: a.Incident, Command: command, Program: a.Program}); err != nil {
 		return err
 	}
 	return w.commit()

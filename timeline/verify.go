@@ -30,7 +30,7 @@ const (
 
 // Checked is one thing that Verify looked at.
 type Checked struct {
-	What    string  `json:"what"` // log, source, decision, original, kept, inventory
+	What    string  `json:"what"` // log, source, decision, request, kept, original, inventory; of a bundle member, findings, evidence too
 	Outcome Outcome `json:"outcome"`
 	State   string  `json:"state"` // one word or two
 	Path    string  `json:"path,omitempty"`
@@ -147,7 +147,7 @@ func (x *verifier) replay() {
 	voidFrom := func(n int64) bool { return n > x.sealed.n }
 	var gaps [][2]int64
 	for _, e := range x.log.Entries {
-		if e.Action == ActInterrupted {
+		if e.Action == actInterrupted {
 			gaps = append(gaps, [2]int64{e.After, e.N})
 		}
 	}
@@ -156,24 +156,24 @@ func (x *verifier) replay() {
 		switch {
 		case e.keeps(): // the file was there before the entry
 			x.keeps[e.SHA256] = e
-			if e.Action == ActCollect && !void {
+			if e.Action == actCollect && !void {
 				x.requests[e.Path] = e
 			}
-		case e.Action == ActInterrupted:
-		case void && e.Action == ActCollect: // it is made again
+		case e.Action == actInterrupted:
+		case void && e.Action == actCollect: // it is made again
 		case void:
 			x.void = append(x.void, e)
-		case e.Action == ActCollect:
+		case e.Action == actCollect:
 			x.requests[e.Path] = e
-		case e.Action == ActInventory:
+		case e.Action == actInventory:
 			x.inventory = &e
-		case e.Action == ActDecision:
+		case e.Action == actDecision:
 			x.decided = append(x.decided, e)
 		default:
 			for _, id := range e.Replaces {
 				delete(x.stands, id)
 			}
-			if e.Action == ActIngest || e.Action == ActReplace {
+			if e.Action == actIngest || e.Action == actReplace {
 				x.stands[identityOf(e.SHA256, e.Claim, e.Path)] = e
 			}
 		}
@@ -244,7 +244,7 @@ func (x *verifier) checkVoid() {
 	}
 	for _, e := range x.void {
 		id := identityOf(e.SHA256, e.Claim, e.Path)
-		if again[cmp.Or(id.SHA256, id.Path)] || e.Action == ActInventory && x.inventory != nil && x.inventory.N > e.N {
+		if again[cmp.Or(id.SHA256, id.Path)] || e.Action == actInventory && x.inventory != nil && x.inventory.N > e.N {
 			continue
 		}
 		again[cmp.Or(id.SHA256, id.Path)] = true
@@ -269,7 +269,7 @@ func (x *verifier) checkKept() error {
 		sha, ok := strings.CutSuffix(f.Name(), ".zst")
 		if !ok || SHA256(sha) != "sha256:"+sha {
 			detail := "it is not named by a hash: the case did not put it there"
-			if strings.HasSuffix(f.Name(), unfinished) {
+			if strings.HasSuffix(f.Name(), beingWritten) {
 				detail = "it was not finished: a run was interrupted, or goes on now"
 			}
 			x.add(Checked{What: "kept", Outcome: Unchecked, State: "unfinished", Path: f.Name(), Detail: detail})

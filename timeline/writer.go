@@ -33,18 +33,18 @@ type SourceInfo struct {
 	Path    string
 	Format  string
 	State   State
-	Why     string
+	Why     string // of partial and unread
 	Bytes   int64
 	Events  int64
 	Skipped int64
-	First   int64 // Beginning when no time was seen
-	Last    int64 // Forever when no time was seen
-	Zone    string
-	Covers  string
+	First   int64  // nanoseconds since 1970 UTC, Beginning when no time was seen
+	Last    int64  // the same, Forever when no time was seen
+	Zone    string // IANA name, as --zone said
+	Covers  string // FROM/TO, as --covers said
 	Skew    string // hosts and how far their clocks are ahead: "web1=+1m30s,web2=-5s"
-	Parser  string
-	Command string
-	ReadAt  int64
+	Parser  string // version of the program that read it
+	Command string // the command line that read it, secrets hidden
+	ReadAt  int64  // nanoseconds since 1970 UTC; 0: Finish takes the time now
 
 	Explicit bool // Claim comes from --subject
 	Later    bool // it replaces what was read of the same path for the same subject: it holds all of that
