@@ -357,7 +357,7 @@ func (g *ingester) unreadable(info timeline.SourceInfo, why string) (File, error
 // known hashes a file before it is read when the timeline has a source of the
 // same size; the same bytes read in the same way change nothing.
 func (g *ingester) known(f *os.File, size int64, info timeline.SourceInfo) (*File, error) {
-	if same, err := g.db.Sizes(size); err != nil || !same {
+	if same, err := g.db.HasSize(size); err != nil || !same {
 		return nil, err
 	}
 	h := sha256.New()

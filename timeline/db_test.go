@@ -324,10 +324,10 @@ func TestKnown(t *testing.T) {
 	src := info("a", "host:one", "pip.log")
 	src.Bytes = 77
 	write(t, db, "one", src)
-	if known, err := db.Sizes(77); err != nil || !known {
+	if known, err := db.HasSize(77); err != nil || !known {
 		t.Errorf("size 77 is not known: %v", err)
 	}
-	if known, err := db.Sizes(78); err != nil || known {
+	if known, err := db.HasSize(78); err != nil || known {
 		t.Errorf("size 78 is known: %v", err)
 	}
 	if got, err := db.Known(src); err != nil || got == nil || got.Format != "pip" {
@@ -354,7 +354,7 @@ func TestNothingGrowsWithTheSources(t *testing.T) {
 	write(t, db, "one", src)
 	write(t, db, "gone", info("", "", "gone.log"))
 	write(t, db, "gone", info("b", "gone.log", "gone.log"))
-	_, errSize := db.Sizes(77)
+	_, errSize := db.HasSize(77)
 	_, errKnown := db.Known(src)
 	_, errWhole := db.Whole("a", "host:one")
 	_, errClean := db.Clean("host:one")

@@ -6,18 +6,24 @@ import (
 	"fmt"
 )
 
-// Sizes reports whether a complete source of that many bytes is known; only
+// HasSize reports whether a complete source of that many bytes is known; only
 // then is it worth hashing a file before it is read.
-func (db *DB) Sizes(bytes int64) (bool, error) {
+func (db *DB) HasSize(bytes int64) (bool, error) {
+	return db.so("SELECT EXISTS(SELECT 1 FROM source WHERE complete=1 AND bytes=?)", bytes)
+}
+
+// so answers a question about sources that is asked for each of very many files.
+func (db *DB) so(query string, args ...any) (yes bool, err error) {
 	db.w.mu.Lock()
 	defer db.w.mu.Unlock()
-	q, err := db.w.stmt("SELECT EXISTS(SELECT 1 FROM source WHERE complete=1 AND bytes=?)")
-	if err != nil {
-		return false, err
+	q, err := db.w.stmt(query)
+	if err == nil {
+		err = q.QueryRow(args...).Scan(&yes)
 	}
-	var known bool
-	err = q.QueryRow(bytes).Scan(&known)
-	return known, err
+	if err != nil {
+		return false, fmt.Errorf("read sources: %w", err)
+	}
+	return yes, nil
 }
 
 // Known returns the source that holds the same bytes, already read in the same
@@ -29,7 +35,7 @@ func (db *DB) Known(info SourceInfo) (*SourceInfo, error) {
 		WHERE complete=1 AND sha256=?1 AND sha256<>'' AND zone=?2 AND covers=?3 AND skew=?7 AND parser=?4
 		AND (claim=?5 OR (?5='' AND claim IN ('', ?6) AND path=?6))`)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read sources: %w", err)
 	}
 	var state string
 	err = q.QueryRow(info.SHA256, info.Zone, info.Covers, info.Parser, info.Claim, info.Path, info.Skew).
@@ -38,7 +44,7 @@ func (db *DB) Known(info SourceInfo) (*SourceInfo, error) {
 		return nil, nil //nolint:nilnil // no such source is an answer
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read sources: %w", err)
 	}
 	info.State = State(state)
 	return &info, db.w.opened(&info)
@@ -47,16 +53,8 @@ func (db *DB) Known(info SourceInfo) (*SourceInfo, error) {
 // Whole reports whether what was read of these bytes covers the whole life of the
 // subject that they are claimed for.
 func (db *DB) Whole(sha256, claim string) (bool, error) {
-	db.w.mu.Lock()
-	defer db.w.mu.Unlock()
-	q, err := db.w.stmt(`SELECT EXISTS(SELECT 1 FROM source s JOIN coverage c ON c.source=s.id
-		WHERE s.complete=1 AND s.sha256=? AND s.sha256<>'' AND s.claim=? AND c.whole=1)`)
-	if err != nil {
-		return false, err
-	}
-	var whole bool
-	err = q.QueryRow(sha256, claim).Scan(&whole)
-	return whole, err
+	return db.so(`SELECT EXISTS(SELECT 1 FROM source s JOIN coverage c ON c.source=s.id
+		WHERE s.complete=1 AND s.sha256=? AND s.sha256<>'' AND s.claim=? AND c.whole=1)`, sha256, claim)
 }
 
 // Names reports whether a source or the inventory names a subject.
@@ -73,15 +71,7 @@ func (db *DB) Names(who Subject) (bool, error) {
 // Clean reports whether every source that was claimed for a subject was read
 // whole.
 func (db *DB) Clean(claim string) (bool, error) {
-	db.w.mu.Lock()
-	defer db.w.mu.Unlock()
-	q, err := db.w.stmt("SELECT NOT EXISTS(SELECT 1 FROM source WHERE complete=1 AND claim=? AND state<>'read')")
-	if err != nil {
-		return false, err
-	}
-	var clean bool
-	err = q.QueryRow(claim).Scan(&clean)
-	return clean, err
+	return db.so("SELECT NOT EXISTS(SELECT 1 FROM source WHERE complete=1 AND claim=? AND state<>'read')", claim)
 }
 
 // opened removes the sources that say of a path that it could not be opened:
