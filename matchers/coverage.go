@@ -119,7 +119,7 @@ func (c *covers) channel(a *about, ch *asked) (bool, string, []Hole) {
 		return false, "no source covers it", ch.all
 	}
 	if open := holes(ch.name, spans, ch.from, ch.to); len(open) > 0 {
-		last := slices.MaxFunc(spans, func(a, b timeline.Span) int { return cmpInt(a.To, b.To) })
+		last := slices.MaxFunc(spans, func(a, b timeline.Span) int { return cmp.Compare(a.To, b.To) })
 		if last.To < open[0].From {
 			return false, "what was read of it ends at " + timeline.FormatTime(last.To) + ", before the window does (a cut log looks like a quiet one)", open
 		}
@@ -130,7 +130,7 @@ func (c *covers) channel(a *about, ch *asked) (bool, string, []Hole) {
 
 // holes lists the parts of [from, to] outside all spans.
 func holes(channel string, spans []timeline.Span, from, to int64) []Hole {
-	slices.SortFunc(spans, func(a, b timeline.Span) int { return cmpInt(a.From, b.From) })
+	slices.SortFunc(spans, func(a, b timeline.Span) int { return cmp.Compare(a.From, b.From) })
 	var out []Hole
 	at := from
 	for _, s := range spans {
@@ -276,7 +276,7 @@ func (c *covers) grouped(channels []string, f *Finding) string {
 
 // hasMatcher reports whether the incident's kind has a matcher.
 func (q *question) hasMatcher() bool {
-	return q.inc.Kind == "malicious-release" && len(q.inc.Channels) > 0
+	return q.inc.Kind == MaliciousRelease && len(q.inc.Channels) > 0
 }
 
 // conclude gathers the gaps and decides whether the answer is complete.

@@ -38,20 +38,20 @@ type Comparison struct {
 	Same          int
 }
 
-// Now makes a side of an answer that was made now.
-func Now(r *Result) Side {
+// NewSide makes a side of an answer that was made now.
+func NewSide(r *Result) Side {
 	s := Side{AnswerRow: answerOf(r)}
 	for i := range r.Findings {
-		s.verdicts = append(s.verdicts, stored(&r.Findings[i], channelsText(r.Findings[i].Channels)))
+		s.verdicts = append(s.verdicts, verdictRow(&r.Findings[i], channelsText(r.Findings[i].Channels)))
 	}
 	slices.SortFunc(s.verdicts, func(x, y timeline.VerdictRow) int { return strings.Compare(x.Subject, y.Subject) })
 	s.Subjects = len(s.verdicts)
 	return s
 }
 
-// Stored finds an answer that the case stores: by its number, or the last one
+// StoredSide finds an answer that the case stores: by its number, or the last one
 // of a revision, of which at least six digits are named.
-func Stored(db *timeline.DB, incident, name string) (Side, error) {
+func StoredSide(db *timeline.DB, incident, name string) (Side, error) {
 	all, err := db.Answers(incident)
 	if err != nil {
 		return Side{}, err
@@ -59,13 +59,13 @@ func Stored(db *timeline.DB, incident, name string) (Side, error) {
 	number, numberErr := strconv.ParseInt(name, 10, 64)
 	for _, a := range slices.Backward(all) {
 		if numberErr == nil && a.ID == number || len(name) >= 6 && strings.HasPrefix(a.Revision, strings.ToLower(name)) {
-			return load(db, a)
+			return readSide(db, a)
 		}
 	}
 	return Side{}, fmt.Errorf("%w: of %s none has the number or revision %q: 'pulltrail diff %s --list' shows what there is", ErrNoAnswer, incident, name, incident)
 }
 
-func load(db *timeline.DB, a timeline.AnswerRow) (Side, error) {
+func readSide(db *timeline.DB, a timeline.AnswerRow) (Side, error) {
 	verdicts, err := db.VerdictsOf(a)
 	return Side{a, verdicts}, err
 }
@@ -78,7 +78,7 @@ func Previous(db *timeline.DB, now Side) (Side, error) {
 		return Side{}, err
 	}
 	for _, a := range slices.Backward(all) {
-		s, err := load(db, a)
+		s, err := readSide(db, a)
 		if err != nil {
 			return Side{}, err
 		}

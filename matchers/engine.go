@@ -182,7 +182,7 @@ func (n *node) moments() []int64 {
 		}
 	}
 	slices.SortFunc(all, func(a, b said) int {
-		return cmp.Or(cmpInt(a.fact.Span.From, b.fact.Span.From), strings.Compare(string(a.name), string(b.name)), strings.Compare(a.value, b.value))
+		return cmp.Or(cmp.Compare(a.fact.Span.From, b.fact.Span.From), strings.Compare(string(a.name), string(b.name)), strings.Compare(a.value, b.value))
 	})
 	have := map[timeline.SettingName]string{}
 	runs := false // an installed package runs nothing by itself
@@ -287,9 +287,9 @@ func (m *matching) judgeNode(n *node) {
 	m.answerNode(n, worst)
 }
 
-// since notes that nothing is known of a clear node before a time, where that is
+// notBefore notes that nothing is known of a clear node before a time, where that is
 // after the incident began: what it ran then may have been affected.
-func (m *matching) since(who timeline.Subject, first int64) {
+func (m *matching) notBefore(who timeline.Subject, first int64) {
 	if from, _, ok := m.q.union(); ok && first <= from {
 		return
 	}
@@ -332,7 +332,7 @@ func (m *matching) answerNode(n *node, got *nodeAnswer) {
 		how := got.because + "; what it was before its evidence begins is not known"
 		if first := n.firstSeen(); first != timeline.Forever {
 			how = got.because + "; seen from " + timeline.FormatTime(first) + " on, and not before"
-			m.since(n.subject, first)
+			m.notBefore(n.subject, first)
 		}
 		c := cleared{ask: judged{Fact: facts[0], part: "setting of the engine"}, how: how}
 		for _, f := range facts[1:] {

@@ -1,6 +1,7 @@
 package matchers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,7 +113,7 @@ func (m *matching) evidence(a *about, best *judged, f *Finding) {
 	}
 	rest := f.Evidence[first:]
 	slices.SortStableFunc(rest, func(x, y Evidence) int {
-		if c := cmpInt(x.Span.From, y.Span.From); c != 0 {
+		if c := cmp.Compare(x.Span.From, y.Span.From); c != 0 {
 			return c
 		}
 		return origin(x.Fact, y.Fact)

@@ -407,38 +407,6 @@ func quoteCommand(f *timeline.Fact) string {
 	return "a command of " + f.Parts.Type
 }
 
-// when says how a span lies to a window, and whose window it is where sources
-// give several.
-func (q *question) when(w *Window, s timeline.Span) string {
-	k := q.lies(w, s)
-	text, ok := q.whens[k]
-	if !ok {
-		if q.whens == nil {
-			q.whens = map[lie]string{}
-		}
-		text = q.whenText(w, s)
-		q.whens[k] = text
-	}
-	return text
-}
-
-func (q *question) whenText(w *Window, s timeline.Span) string {
-	where := "inside the window"
-	switch {
-	case w.From == timeline.Beginning && w.To == timeline.Forever:
-		return "while it may have been served (no window is known)"
-	case s.From == timeline.Beginning && s.To == timeline.Forever:
-		where = "at a time that is not known and may lie in the window"
-	case !s.Within(w.From, w.To):
-		where = "at a time that may lie in the window"
-	}
-	where += " " + windowText(w)
-	if q.several {
-		where += q.whose(w, s)
-	}
-	return where
-}
-
 // cite names the reference of a fact: its address where it has one.
 func (q *question) cite(c Cite) string {
 	if c.Source.URL != "" {

@@ -1,6 +1,7 @@
 package matchers
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -371,7 +372,7 @@ func origin(a, b *timeline.Fact) int {
 	if c := strings.Compare(a.Path, b.Path); c != 0 {
 		return c
 	}
-	if c := cmpInt(a.Line, b.Line); c != 0 {
+	if c := cmp.Compare(a.Line, b.Line); c != 0 {
 		return c
 	}
 	if c := strings.Compare(a.SHA256, b.SHA256); c != 0 {
@@ -381,16 +382,6 @@ func origin(a, b *timeline.Fact) int {
 		return strings.Compare(a.Item.Artifact, b.Item.Artifact)
 	}
 	return strings.Compare(a.Item.Artifact+a.Item.Ref, b.Item.Artifact+b.Item.Ref)
-}
-
-func cmpInt(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func capital(s string) string {

@@ -73,25 +73,6 @@ func (m *matching) counts(f *timeline.Fact, js []judged) bool {
 	return false
 }
 
-// spans lists the windows of all channels: those with two ends, and the others.
-func (q *question) spans() (closed, open []timeline.Span) {
-	for _, c := range q.inc.Channels {
-		for i := range q.windows[c.Name] {
-			w := &q.windows[c.Name][i]
-			s := timeline.Span{From: w.From, To: w.To}
-			if w.open() {
-				open = append(open, s)
-			} else {
-				closed = append(closed, s)
-			}
-		}
-	}
-	return closed, open
-}
-
-// open reports whether nobody knows when the window began or ended.
-func (w *Window) open() bool { return w.To == timeline.Forever || w.From == timeline.Beginning }
-
 // subjectsOf lists the subjects whose project is one of those, and the
 // addresses that a host among them had.
 func (m *matching) subjectsOf(known map[projectKind]bool) []timeline.Subject {

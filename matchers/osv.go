@@ -204,12 +204,11 @@ func (r *osvRange) bounds(kind string) (out []string, ok bool) {
 				if open == "" || !compared(v) {
 					return nil, false
 				}
-				out = append(out, open+","+map[string]string{"last_affected": "<="}[what])
-				if what != "last_affected" {
-					out[len(out)-1] += "<"
+				bound := "<" + v
+				if what == "last_affected" {
+					bound = "<=" + v
 				}
-				out[len(out)-1] += v
-				open = ""
+				out, open = append(out, open+","+bound), ""
 			default:
 				return nil, false
 			}

@@ -361,39 +361,3 @@ func glob(pattern, text string) bool {
 	}
 	return strings.HasSuffix(text, parts[len(parts)-1])
 }
-
-// during finds a window of the channel that a span overlaps; nil when it
-// overlaps none.
-func (q *question) during(channel string, s timeline.Span) *Window {
-	w := q.windows[channel]
-	for i := range w {
-		if s.Overlaps(w[i].From, w[i].To) {
-			return &w[i]
-		}
-	}
-	return nil
-}
-
-// since reports whether a span reaches past the start of the channel's windows:
-// what was served then can come at any time after, from mirrors and caches.
-func (q *question) since(channel string, s timeline.Span) bool {
-	from, _, ok := q.union(channel)
-	return !ok || s.To >= from
-}
-
-// union is the span from the first to the last instant of all windows of the
-// channels, all of them when none is named; ok is false without any window.
-func (q *question) union(channels ...string) (from, to int64, ok bool) {
-	if len(channels) == 0 {
-		for c := range q.windows {
-			channels = append(channels, c)
-		}
-	}
-	from, to = timeline.Forever, timeline.Beginning
-	for _, c := range channels {
-		for _, w := range q.windows[c] {
-			from, to, ok = min(from, w.From), max(to, w.To), true
-		}
-	}
-	return from, to, ok
-}

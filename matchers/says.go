@@ -11,9 +11,9 @@ import (
 	"pulltrail/timeline"
 )
 
-// said is one fact of an incident, as the revisions of it are compared.
-type said struct {
-	kind    string // window, version, safe, file, tag, moving-tag, digest, ref, commit, safe-commit, indicator, list, vendor, engine
+// incidentFact is one fact of an incident, as the revisions of it are compared.
+type incidentFact struct {
+	kind    string // window, version, safe version, file, tag, moving tag, digest, ref, commit, safe commit, indicator, list, engine
 	channel string // "" for what belongs to none
 	name    string // package, repository or action
 	value   string
@@ -21,7 +21,7 @@ type said struct {
 }
 
 // line is the fact in the form that the case stores.
-func (s said) line() string {
+func (s incidentFact) line() string {
 	return strings.Join([]string{s.kind, s.channel, s.name, s.value, s.cite}, "\t")
 }
 
@@ -37,7 +37,7 @@ func (inc *Incident) Says() string {
 	return strings.Join(slices.Compact(lines), "\n")
 }
 
-func (inc *Incident) facts() []said {
+func (inc *Incident) facts() []incidentFact {
 	q := &question{inc: inc}
 	cite := func(c Cite) string {
 		if c.Disputed {
@@ -45,9 +45,9 @@ func (inc *Incident) facts() []said {
 		}
 		return q.cite(c)
 	}
-	var out []said
+	var out []incidentFact
 	add := func(kind, channel, name, value string, c Cite) {
-		out = append(out, said{kind, channel, name, value, cite(c)})
+		out = append(out, incidentFact{kind, channel, name, value, cite(c)})
 	}
 	for _, c := range inc.Channels {
 		for i := range c.Windows {
@@ -80,7 +80,7 @@ func (inc *Incident) facts() []said {
 		is   bool
 	}{{"versions", whole.Versions}, {"tags", whole.Tags}, {"digests", whole.Digests}, {"commits", whole.Commits}} {
 		if l.is {
-			out = append(out, said{kind: "list", value: "of " + l.name + " is complete"})
+			out = append(out, incidentFact{kind: "list", value: "of " + l.name + " is complete"})
 		}
 	}
 	return out
@@ -112,12 +112,12 @@ func (inc *Incident) factsOfImages(add func(kind, channel, name, value string, c
 }
 
 // parseSays reads what Says wrote.
-func parseSays(text string) []said {
-	var out []said
+func parseSays(text string) []incidentFact {
+	var out []incidentFact
 	for line := range strings.Lines(text) {
 		w := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(w) == 5 {
-			out = append(out, said{w[0], w[1], w[2], w[3], w[4]})
+			out = append(out, incidentFact{w[0], w[1], w[2], w[3], w[4]})
 		}
 	}
 	return out
@@ -150,14 +150,14 @@ func (c IncidentChange) String() string {
 // changesOf compares two revisions. A fact that is only cited otherwise is the
 // same, unless it became or ceased to be disputed.
 func changesOf(before, after string) []IncidentChange {
-	key := func(s said) said {
+	key := func(s incidentFact) incidentFact {
 		disputed := strings.HasSuffix(s.cite, ", disputed")
 		if s.cite = ""; disputed {
 			s.cite = "disputed"
 		}
 		return s
 	}
-	was, is := map[said]bool{}, map[said]bool{}
+	was, is := map[incidentFact]bool{}, map[incidentFact]bool{}
 	for _, s := range parseSays(before) {
 		was[key(s)] = true
 	}
@@ -165,7 +165,7 @@ func changesOf(before, after string) []IncidentChange {
 		is[key(s)] = true
 	}
 	var out []IncidentChange
-	list := func(all []said, other map[said]bool, added bool) {
+	list := func(all []incidentFact, other map[incidentFact]bool, added bool) {
 		for _, s := range all {
 			if !other[key(s)] {
 				out = append(out, IncidentChange{added, s.kind, s.channel, s.name, s.value, s.cite})
@@ -177,9 +177,9 @@ func changesOf(before, after string) []IncidentChange {
 	return out
 }
 
-// stored is the finding in the form that the case stores: what it says, its
+// verdictRow is the finding in the form that the case stores: what it says, its
 // channels as channelsText has them, and the first lines that it stands on.
-func stored(f *Finding, channels string) timeline.VerdictRow {
+func verdictRow(f *Finding, channels string) timeline.VerdictRow {
 	row := timeline.VerdictRow{
 		Subject: f.Subject.String(), Verdict: string(f.Verdict), Rule: f.Rule, Because: f.Because, Artifact: f.Artifact,
 		Channels: channels,
@@ -225,7 +225,7 @@ func Store(db *timeline.DB, r *Result, program, command string) error {
 				channels = channelsText(f.Channels)
 				known[which] = channels
 			}
-			if !yield(stored(f, channels)) {
+			if !yield(verdictRow(f, channels)) {
 				return
 			}
 		}

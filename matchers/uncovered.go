@@ -1,6 +1,7 @@
 package matchers
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"regexp"
@@ -73,8 +74,8 @@ func speaking(a *about, ch *asked) (rows []timeline.CoverageRow, others []string
 // where tells how what was read lies to the window, and which piece of a rotated
 // log is missing, "" when nothing speaks of one.
 func (c *covers) where(rows []timeline.CoverageRow, open []Hole, from, to int64) (reason, piece string) {
-	first := slices.MinFunc(rows, func(a, b timeline.CoverageRow) int { return cmpInt(a.Span.From, b.Span.From) })
-	last := slices.MaxFunc(rows, func(a, b timeline.CoverageRow) int { return cmpInt(a.Span.To, b.Span.To) })
+	first := slices.MinFunc(rows, func(a, b timeline.CoverageRow) int { return cmp.Compare(a.Span.From, b.Span.From) })
+	last := slices.MaxFunc(rows, func(a, b timeline.CoverageRow) int { return cmp.Compare(a.Span.To, b.Span.To) })
 	late, early := open[0].From == from && first.Span.From > from, open[len(open)-1].To == to && last.Span.To < to
 	switch {
 	case late:

@@ -122,7 +122,7 @@ func (a *app) before(db *timeline.DB, after matchers.Side) (matchers.Side, error
 // side is one named answer.
 func (a *app) side(db *timeline.DB, incident, name string) (matchers.Side, error) {
 	if !isFile(name) {
-		return matchers.Stored(db, incident, name)
+		return matchers.StoredSide(db, incident, name)
 	}
 	inc, err := a.incident(name)
 	if err != nil {
@@ -139,7 +139,7 @@ func now(db *timeline.DB, inc *matchers.Incident) (matchers.Side, error) {
 	if err != nil {
 		return matchers.Side{}, err
 	}
-	return matchers.Now(res), nil
+	return matchers.NewSide(res), nil
 }
 
 func (a *app) listAnswers(out *bufio.Writer, db *timeline.DB, inc *matchers.Incident) error {

@@ -80,7 +80,7 @@ func (a *app) fillCase(db *timeline.DB, c *reports.Case) error {
 	if err != nil {
 		return err
 	}
-	now := matchers.Now(c.Result)
+	now := matchers.NewSide(c.Result)
 	before, err := matchers.Previous(db, now)
 	if errors.Is(err, matchers.ErrNoAnswer) {
 		return nil
