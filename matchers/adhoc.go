@@ -12,7 +12,7 @@ import (
 // adHocPackage is the incident of the question "who has this version?".
 func adHocPackage(purl string) (*Incident, error) {
 	parts := timeline.Split(purl)
-	name := purlOf(parts)
+	name := purlOf(parts, "")
 	if !purlForm.MatchString(name) || parts.Version == "" {
 		return nil, fmt.Errorf("%w %q: a package URL needs a type, a name and a version, such as pkg:pypi/litellm@1.107.0",
 			ErrUnknownIncident, purl)
@@ -27,13 +27,13 @@ func adHocPackage(purl string) (*Incident, error) {
 	return inc, nil
 }
 
-// purlOf spells the package without its version.
-func purlOf(p timeline.Parts) string {
+// purlOf spells a version of a package, "" for the package itself.
+func purlOf(p timeline.Parts, version string) string {
 	namespace, name := "", p.Name
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		namespace, name = name[:i], name[i+1:]
 	}
-	return timeline.PURL(p.Type, namespace, name, "")
+	return timeline.PURL(p.Type, namespace, name, version)
 }
 
 // adHocImage is the incident of the question "who has this image?". ok is

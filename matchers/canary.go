@@ -53,7 +53,7 @@ type CanaryCell struct {
 	Subject timeline.Subject
 	Target  string
 	Verdict Verdict // Unknown: nothing was told so far
-	At      int64   // nanoseconds
+	At      int64   // nanoseconds since 1970 UTC
 }
 
 // CanaryCells lists them; a request that shows nothing takes nothing back.

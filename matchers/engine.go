@@ -375,7 +375,7 @@ func (r *engineRule) judge(s nodeState) nodeAnswer {
 	switch {
 	case version != "" && !affected:
 		return say(Clear, "version-not-affected", timeline.EngineVersion, "runs %s, outside the affected versions (%s)", version, r.Affected)
-	case affected && fixed != "" && NewVersionSet("pypi", []string{">=" + fixed}, nil).Exact(version):
+	case affected && fixed != "" && newVersionSet("pypi", []string{">=" + fixed}, nil).Exact(version):
 		return say(Clear, "fixed-for-backend", timeline.EngineVersion, "runs %s, which is fixed for the transfer backend %s since %s", version, backend, fixed)
 	case topology == "single" && r.disaggregation():
 		return say(Clear, "single-node", timeline.Topology, "is a single node, which refuses a request longer than its cache")

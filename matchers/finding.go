@@ -66,7 +66,7 @@ type Finding struct {
 // Hole is a part of a channel's window that no evidence of a subject covers.
 type Hole struct {
 	Channel string
-	From    int64 // nanoseconds, both ends inclusive
+	From    int64 // nanoseconds since 1970 UTC, both ends inclusive
 	To      int64
 }
 

@@ -92,8 +92,8 @@ type Package struct {
 	Channel  string        `json:"channel"`
 	Versions []string      `json:"versions"` // exact, "*", or ranges
 	Safe     []string      `json:"safe,omitempty"`
-	Role     string        `json:"role"`
-	Trigger  string        `json:"trigger"`
+	Role     string        `json:"role"`    // payload, or puller of one
+	Trigger  string        `json:"trigger"` // what runs it: install, import, interpreter-start, start, unknown
 	Files    []PackageFile `json:"files,omitempty"`
 	Cite
 }
@@ -136,7 +136,7 @@ type CIAction struct {
 
 // Indicator is a contact or residue, not a release.
 type Indicator struct {
-	Type  string `json:"type"`
+	Type  string `json:"type"` // domain, ip, url, file, sha256, …; a context is for people alone
 	Value string `json:"value"`
 	Cite
 }
@@ -172,18 +172,18 @@ type NotAffected struct {
 // Engine is an affected engine of an engine-flaw incident.
 type Engine struct {
 	PURL     string            `json:"purl"`
-	Affected string            `json:"affected"`
-	When     map[string]any    `json:"when"`
-	Fixed    map[string]string `json:"fixed"`
-	Checks   []string          `json:"checks"`
+	Affected string            `json:"affected"` // a range of versions
+	When     map[string]any    `json:"when"`     // its configuration: disaggregation, transfer_backends
+	Fixed    map[string]string `json:"fixed"`    // transfer backend → first version that is fixed for it
+	Checks   []string          `json:"checks"`   // what shows that a node is safe: pool-covers-context
 	Cite
 }
 
 // Vendor is a breached vendor.
 type Vendor struct {
 	Name    string   `json:"name"`
-	Domains []string `json:"domains"`
-	What    string   `json:"what"`
+	Domains []string `json:"domains"` // none: nobody says how it is to be told
+	What    string   `json:"what"`    // was taken from it
 	Windows []Window `json:"windows"`
 	Cite
 }

@@ -98,7 +98,7 @@ func (p *plan) known(c timeline.CredentialRow, class string) {
 	p.rows[class+"\x00"+c.Name] = row
 	row.Class, row.order, row.Listed = class, len(p.inc.Rotation), false
 	row.Scope, row.Why, row.Cite = "", "", Cite{}
-	row.Power, row.PowerWhy = PowerOf(class)
+	row.Power, row.PowerWhy = powerOf(class)
 	p.row(c.Name, class, p.inc.covering(class, holderOf(&c)))
 }
 

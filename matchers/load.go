@@ -19,26 +19,36 @@ import (
 )
 
 const (
-	maxIncident = 1 << 20 // bytes of an incident file
-	maxDepth    = 10      // nesting of an incident file; the schema needs five
+	maxIncident = 1 << 20 // bytes of an incident file, and of any other that a person wrote
+	maxDepth    = 10      // nesting of such a file; no schema needs more than five
 	maxReported = 30      // errors that are worth printing at once
 )
 
 // LoadFile reads and checks the incident file at path.
 func LoadFile(path string) (*Incident, error) {
-	f, err := os.Open(path)
+	data, err := readFile("incident", path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w: there is no file %s", ErrUnknownIncident, path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read incident: %w", err)
+		return nil, err
+	}
+	return Load(path, data)
+}
+
+// readFile reads a file that a person wrote, and one byte more than it may have,
+// so that a larger one is told; what names it in errors.
+func readFile(what, path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxIncident+1))
 	if err != nil {
-		return nil, fmt.Errorf("read incident %s: %w", path, err)
+		return nil, fmt.Errorf("read %s %s: %w", what, path, err)
 	}
-	return Load(path, data)
+	return data, nil
 }
 
 // Load reads and checks an incident file; name is its path and must end in its

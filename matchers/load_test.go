@@ -234,7 +234,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		for i := range inc.Packages {
 			p := &inc.Packages[i]
-			NewVersionSet(timeline.Split(p.PURL).Type, p.Versions, p.Safe).Admits("")
+			newVersionSet(timeline.Split(p.PURL).Type, p.Versions, p.Safe).Admits("")
 		}
 	})
 }

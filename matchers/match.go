@@ -276,8 +276,8 @@ func arrange(findings []Finding, ranks []int) {
 
 func compareSubjects(a, b timeline.Subject) int { return a.Compare(b) }
 
-// FindingID is the stable name of a subject's finding in an incident.
-func FindingID(incident string, s timeline.Subject) string {
+// findingID is the stable name of a subject's finding in an incident.
+func findingID(incident string, s timeline.Subject) string {
 	var text [200]byte
 	b := append(append(text[:0], incident...), 0)
 	b = append(append(append(b, s.Kind...), ':'), s.ID...)
@@ -288,7 +288,7 @@ func FindingID(incident string, s timeline.Subject) string {
 // finding fills in the finding of a subject.
 func (m *matching) finding(f *Finding, a *about, c *covers) {
 	*f = Finding{
-		ID: FindingID(m.q.inc.ID, a.subject), Subject: a.subject, On: a.on, Verdict: Clear,
+		ID: findingID(m.q.inc.ID, a.subject), Subject: a.subject, On: a.on, Verdict: Clear,
 		Span: timeline.Always(), Egress: "unknown",
 	}
 	m.inventoryOf(f)

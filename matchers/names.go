@@ -300,7 +300,7 @@ func (m *matching) sameNames() {
 			if j.verdict != Unknown {
 				j.verdict = Possible
 			}
-			j.rule, j.ask, j.answer, j.via = ruleAlike, false, false, FindingID(m.q.inc.ID, from)
+			j.rule, j.ask, j.answer, j.via = ruleAlike, false, false, findingID(m.q.inc.ID, from)
 			j.because = fmt.Sprintf("may be the same machine as %s, which %s; %s", from, best.because, sayWhich(to, name))
 			all = append(all, raise{to, j})
 		}

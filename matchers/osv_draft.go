@@ -286,9 +286,6 @@ func (d *draft) samples() {
 // releaseOf spells one version of a package, or of one whose name goes on.
 func releaseOf(purl, more, version string) string {
 	p := timeline.Split(purl)
-	namespace, name := "", p.Name
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		namespace, name = name[:i], name[i+1:]
-	}
-	return timeline.PURL(p.Type, namespace, name+more, version)
+	p.Name += more
+	return purlOf(p, version)
 }

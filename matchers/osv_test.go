@@ -30,7 +30,7 @@ func TestOSVRanges(t *testing.T) {
 			t.Errorf("%s: %v", c.events, err)
 			continue
 		}
-		set := NewVersionSet(strings.ToLower(c.ecosystem), d.Incident.Packages[0].Versions, nil)
+		set := newVersionSet(strings.ToLower(c.ecosystem), d.Incident.Packages[0].Versions, nil)
 		for _, v := range c.bad {
 			if !set.Exact(v) {
 				t.Errorf("%s as %q: %s is not bad", c.events, d.Incident.Packages[0].Versions, v)

@@ -27,8 +27,8 @@ var powers = []power{
 	{"what it opens is not known: its name does not say", []string{"all-secrets", ciSecret, processEnv, "dotenv-file", "shell-history"}},
 }
 
-// PowerOf ranks a class, 1 for the most powerful, and says why.
-func PowerOf(class string) (rank int, why string) {
+// powerOf ranks a class, 1 for the most powerful, and says why.
+func powerOf(class string) (rank int, why string) {
 	for i, p := range powers {
 		if slices.Contains(p.classes, class) {
 			return i + 1, p.why

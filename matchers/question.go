@@ -35,7 +35,7 @@ type question struct {
 
 type packageRule struct {
 	*Package
-	versions *VersionSet
+	versions *versionSet
 	known    map[string]rating // versions repeat: each is compared once
 }
 
@@ -55,7 +55,7 @@ type imageRule struct{ *Image }
 
 type engineRule struct {
 	*Engine
-	affected *VersionSet
+	affected *versionSet
 }
 
 type digestRule struct {
@@ -87,7 +87,7 @@ func newQuestion(inc *Incident, mirrors []timeline.Mirror) *question {
 		e := &inc.Engines[i]
 		parts := timeline.Split(e.PURL)
 		key := packageKey(parts)
-		q.engines[key] = append(q.engines[key], &engineRule{e, NewVersionSet(parts.Type, []string{e.Affected}, nil)})
+		q.engines[key] = append(q.engines[key], &engineRule{e, newVersionSet(parts.Type, []string{e.Affected}, nil)})
 	}
 	for i := range inc.Actions {
 		a := &inc.Actions[i]
@@ -160,7 +160,7 @@ func packageKey(p timeline.Parts) string {
 
 func (q *question) addPackage(p *Package) {
 	parts := timeline.Split(p.PURL)
-	v := NewVersionSet(parts.Type, p.Versions, p.Safe)
+	v := newVersionSet(parts.Type, p.Versions, p.Safe)
 	key := packageKey(parts)
 	q.packages[key] = append(q.packages[key], &packageRule{p, v, map[string]rating{}})
 	q.topic(p.Channel, timeline.Topic(parts.Type))

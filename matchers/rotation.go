@@ -268,7 +268,7 @@ func (p *plan) row(name, class string, entry int) *Credential {
 	if c == nil {
 		sum := sha256.Sum256([]byte(p.inc.ID + "\x00" + key))
 		c = &Credential{ID: "c-" + hex.EncodeToString(sum[:6]), Name: name, Class: class, Verdict: Clear, order: len(p.inc.Rotation)}
-		c.Power, c.PowerWhy = PowerOf(class)
+		c.Power, c.PowerWhy = powerOf(class)
 		p.rows[key] = c
 	}
 	if entry >= 0 && (!c.Listed || entry < c.order) {

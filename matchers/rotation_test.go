@@ -47,7 +47,7 @@ func TestClassOf(t *testing.T) {
 		t.Errorf("of a container: %s", got)
 	}
 	for _, class := range rotationClasses {
-		if rank, why := PowerOf(class); rank < 1 || why == "" || rank == len(powers) && !slices.Contains(powers[len(powers)-1].classes, class) {
+		if rank, why := powerOf(class); rank < 1 || why == "" || rank == len(powers) && !slices.Contains(powers[len(powers)-1].classes, class) {
 			t.Errorf("class %s has no place in the order", class)
 		}
 	}

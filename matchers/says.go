@@ -13,9 +13,9 @@ import (
 
 // incidentFact is one fact of an incident, as the revisions of it are compared.
 type incidentFact struct {
-	kind    string // window, version, safe version, file, tag, moving tag, digest, ref, commit, safe commit, indicator, list, engine
+	kind    string // window, version, safe version, file, tag, moving tag, digest, ref, commit, safe commit, indicator, list, engine, condition, fix
 	channel string // "" for what belongs to none
-	name    string // package, repository or action
+	name    string // package, repository, action or vendor
 	value   string
 	cite    string // where it was read, and whether it is disputed: no part of the comparison of values
 }
@@ -26,8 +26,8 @@ func (s incidentFact) line() string {
 }
 
 // Says lists what decides in an incident, one fact a line, sorted: windows,
-// versions, tags, digests, commits, indicators, and which lists are whole. Two
-// revisions that say the same answer the same.
+// versions, tags, digests, commits, indicators, what an engine is affected in, and
+// which lists are whole. Two revisions that say the same answer the same.
 func (inc *Incident) Says() string {
 	var lines []string
 	for _, s := range inc.facts() {
@@ -73,6 +73,20 @@ func (inc *Incident) facts() []incidentFact {
 	}
 	for _, e := range inc.Engines {
 		add("engine", "", e.PURL, e.Affected, e.Cite)
+		for key, value := range e.When {
+			add("condition", "", e.PURL, fmt.Sprintf("%s: %v", key, value), e.Cite)
+		}
+		for backend, version := range e.Fixed {
+			add("fix", "", e.PURL, backend+" "+version, e.Cite)
+		}
+	}
+	for _, v := range inc.Vendors {
+		for _, d := range v.Domains { // looked for as an indicator is
+			add("indicator", "", "", "domain "+d, v.Cite)
+		}
+		for i := range v.Windows {
+			add("window", "", v.Name, windowText(&v.Windows[i]), v.Windows[i].Cite)
+		}
 	}
 	whole := inc.Complete
 	for _, l := range []struct {
@@ -128,7 +142,7 @@ type IncidentChange struct {
 	Added   bool   // the later revision says it
 	Kind    string // window, version, tag, moving tag, digest, …
 	Channel string
-	Name    string // package, repository or action
+	Name    string // package, repository, action or vendor
 	Value   string
 	Cite    string // where it was read
 }

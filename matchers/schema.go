@@ -83,7 +83,7 @@ func (l *loader) incident(n *yaml.Node) *Incident {
 		Title:     l.text(f["title"], "title"),
 		Kind:      l.oneOf(f["kind"], "kind", MaliciousRelease, EngineFlaw, VendorBreach),
 		Aliases:   l.texts(f["aliases"], "aliases", l.text),
-		Published: l.day(f["published"]),
+		Published: l.day(f["published"], "published"),
 		Summary:   l.text(f["summary"], "summary"),
 		References: l.texts(f["references"], "references", func(n *yaml.Node, what string) string {
 			return l.like(n, what, referenceForm, "an https address, or a document without one as kind: 'title'")
@@ -226,10 +226,10 @@ func (l *loader) time(n *yaml.Node, what, precision string, unknown int64) int64
 	return t
 }
 
-func (l *loader) day(n *yaml.Node) string {
-	s := l.like(n, "published", dayForm, "a day such as 2026-10-21")
+func (l *loader) day(n *yaml.Node, what string) string {
+	s := l.like(n, what, dayForm, "a day such as 2026-10-21")
 	if _, err := time.Parse(time.DateOnly, s); s != "" && err != nil {
-		l.bad(n, "published: %s is no day of the calendar", s)
+		l.bad(n, "%s: %s is no day of the calendar", what, s)
 	}
 	return s
 }

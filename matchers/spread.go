@@ -173,7 +173,7 @@ type cause struct {
 }
 
 func (s *spreader) causeOf(a *arrival) cause {
-	return cause{a.at, FindingID(s.q.inc.ID, a.at), a}
+	return cause{a.at, findingID(s.q.inc.ID, a.at), a}
 }
 
 // arrive records that a subject is exposed, or may be, by what another one is.

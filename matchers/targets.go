@@ -2,9 +2,6 @@ package matchers
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -56,14 +53,9 @@ const (
 // LoadTargets reads the file at path. Every fault is reported with file and
 // line, and with what is allowed there.
 func LoadTargets(path string) (*Targets, error) {
-	f, err := os.Open(path)
+	data, err := readFile("targets", path)
 	if err != nil {
-		return nil, fmt.Errorf("read targets: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxIncident+1))
-	if err != nil {
-		return nil, fmt.Errorf("read targets %s: %w", path, err)
+		return nil, err
 	}
 	return ParseTargets(path, data)
 }

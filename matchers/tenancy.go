@@ -2,10 +2,6 @@ package matchers
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"regexp"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -98,20 +94,15 @@ func (t *Tenancy) Tenant(name string) Tenant {
 // LoadTenancy reads the tenancy file at path. Every fault is reported with file
 // and line, and with what is allowed there.
 func LoadTenancy(path string) (*Tenancy, error) {
-	f, err := os.Open(path)
+	data, err := readFile("tenancy", path)
 	if err != nil {
-		return nil, fmt.Errorf("read tenancy: %w", err)
+		return nil, err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxIncident+1))
-	if err != nil {
-		return nil, fmt.Errorf("read tenancy %s: %w", path, err)
-	}
-	return ParseTenancy(path, data)
+	return parseTenancy(path, data)
 }
 
-// ParseTenancy reads a tenancy file; name is its path, for errors.
-func ParseTenancy(name string, data []byte) (*Tenancy, error) {
+// parseTenancy reads a tenancy file; name is its path, for errors.
+func parseTenancy(name string, data []byte) (*Tenancy, error) {
 	l := &loader{name: name, schema: TenancySchema}
 	root := l.document(data)
 	if root == nil {
@@ -123,11 +114,6 @@ func ParseTenancy(name string, data []byte) (*Tenancy, error) {
 	}
 	return t, nil
 }
-
-var (
-	day      = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$`)
-	wantADay = "a day, 2026-10-31"
-)
 
 func (l *loader) tenancy(root *yaml.Node) *Tenancy {
 	t := &Tenancy{}
@@ -143,7 +129,7 @@ func (l *loader) tenancy(root *yaml.Node) *Tenancy {
 	t.Company = l.company(f["company"])
 	l.each(f["measures"], "measures", func(n *yaml.Node, what string) {
 		m := l.mapping(n, what, "day what", "")
-		t.Measures = append(t.Measures, Measure{l.like(m["day"], what+".day", day, wantADay), l.text(m["what"], what+".what")})
+		t.Measures = append(t.Measures, Measure{l.day(m["day"], what+".day"), l.text(m["what"], what+".what")})
 	})
 	t.Layers = l.layers(f["layers"], "layers")
 	l.each(f["customers"], "customers", func(n *yaml.Node, what string) {
@@ -157,13 +143,13 @@ func (l *loader) tenancy(root *yaml.Node) *Tenancy {
 		m := l.mapping(n, what, "name", "purpose region data since review_by")
 		t.Subprocessors = append(t.Subprocessors, Subprocessor{
 			Name: l.text(m["name"], what+".name"), Purpose: l.text(m["purpose"], what+".purpose"), Region: l.text(m["region"], what+".region"),
-			Data: l.text(m["data"], what+".data"), Since: l.like(m["since"], what+".since", day, wantADay),
-			ReviewBy: l.like(m["review_by"], what+".review_by", day, wantADay),
+			Data: l.text(m["data"], what+".data"), Since: l.day(m["since"], what+".since"),
+			ReviewBy: l.day(m["review_by"], what+".review_by"),
 		})
 	})
 	if f["dpa"] != nil {
 		m := l.mapping(f["dpa"], "dpa", "", "version signed paragraph")
-		t.DPA = DPA{l.text(m["version"], "dpa.version"), l.like(m["signed"], "dpa.signed", day, wantADay), l.text(m["paragraph"], "dpa.paragraph")}
+		t.DPA = DPA{l.text(m["version"], "dpa.version"), l.day(m["signed"], "dpa.signed"), l.text(m["paragraph"], "dpa.paragraph")}
 	}
 	return t
 }
@@ -194,8 +180,8 @@ func (l *loader) layers(n *yaml.Node, what string) []Layer {
 			Shared: l.text(m["shared"], what+".shared"), Version: l.text(m["version"], what+".version"), Told: l.text(m["told"], what+".told"),
 			Confirm: l.texts(m["confirm"], what+".confirm", l.text), Region: l.text(m["region"], what+".region"),
 			Retention: l.text(m["retention"], what+".retention"), Partition: l.text(m["partition"], what+".partition"),
-			Vendors: l.texts(m["vendors"], what+".vendors", l.text), AsOf: l.like(m["as_of"], what+".as_of", day, wantADay),
-			ReviewBy: l.like(m["review_by"], what+".review_by", day, wantADay),
+			Vendors: l.texts(m["vendors"], what+".vendors", l.text), AsOf: l.day(m["as_of"], what+".as_of"),
+			ReviewBy: l.day(m["review_by"], what+".review_by"),
 		}
 		if slices.ContainsFunc(out, func(o Layer) bool { return o.Name == y.Name }) {
 			l.bad(n, "%s: layer %q stands in the list twice", what, y.Name)

@@ -19,7 +19,7 @@ func TestTenancyFaults(t *testing.T) {
 		tenancyHead + "customers:\n- {name: a, secret: b}":            `tenancy.yaml:4: customers[0]: unknown key "secret"`,
 		tenancyHead + "layers:\n- {layer: cloud}":                     `tenancy.yaml:4: layers[0].layer: "cloud": want one of inference, gateway, traces`,
 		tenancyHead + "layers:\n- {layer: traces}\n- {layer: traces}": `tenancy.yaml:5: layers[1]: layer "traces" stands in the list twice`,
-		tenancyHead + "layers:\n- {layer: traces, as_of: 2026-13-01}": "want a day",
+		tenancyHead + "layers:\n- {layer: traces, as_of: 2026-13-01}": "layers[0].as_of: 2026-13-01 is no day of the calendar",
 		tenancyHead + "measures:\n- {day: soon, what: x}":             "want a day",
 		tenancyHead + "nature: &a x\nconsequences: *a":                "anchors and aliases are refused",
 		tenancyHead + "nature: \"a\\u202eb\"\nadvice: x":              "want a list",
@@ -28,7 +28,7 @@ func TestTenancyFaults(t *testing.T) {
 		tenancyHead + "nature: 1":                                     "nature: want text",
 		strings.Repeat("#", maxIncident+1):                            "larger than 1 MiB",
 	} {
-		_, err := ParseTenancy("tenancy.yaml", []byte(text))
+		_, err := parseTenancy("tenancy.yaml", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %s", text, err, want)
 		}
@@ -36,7 +36,7 @@ func TestTenancyFaults(t *testing.T) {
 }
 
 func TestTenancy(t *testing.T) {
-	got, err := ParseTenancy("tenancy.yaml", []byte(tenancyHead+`
+	got, err := parseTenancy("tenancy.yaml", []byte(tenancyHead+`
 layers: [{layer: traces, vendors: [Tracebox], as_of: 2026-10-01}]
 customers: [{name: initech, persons: "about 5", layers: [{layer: traces, shared: nobody}]}]
 dpa: {version: "3", signed: 2025-05-05}
@@ -58,7 +58,7 @@ func FuzzTenancy(f *testing.F) {
 	f.Add([]byte(tenancyHead))
 	f.Add([]byte(tenancyHead + "layers: [{layer: traces, confirm: [a]}]\nmeasures: 1\ncustomers: {}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := ParseTenancy("tenancy.yaml", data)
+		got, err := parseTenancy("tenancy.yaml", data)
 		if (got == nil) == (err == nil) {
 			t.Errorf("%v, %v", got, err)
 		}

@@ -126,7 +126,7 @@ func (m *matching) exporters() error {
 			next, ok = onward[short]
 		}
 		if ok && next != w.who {
-			w.verdict, w.rule, w.via = Possible, "vendor-exporter-onward", FindingID(m.q.inc.ID, next)
+			w.verdict, w.rule, w.via = Possible, "vendor-exporter-onward", findingID(m.q.inc.ID, next)
 			w.because = fmt.Sprintf("is set up to send traces to %s, which is set up to send traces on to the vendor", w.to)
 		}
 		a := m.of(w.who)
@@ -164,7 +164,7 @@ func (m *matching) ranImages(inside map[string]judged) error {
 			if in, ok := inside[d.Value]; ok {
 				a := m.of(m.whose(f))
 				a.judged = append(a.judged, judged{
-					Fact: f, key: in.key, rule: "vendor-image", verdict: Possible, via: FindingID(m.q.inc.ID, in.Subject),
+					Fact: f, key: in.key, rule: "vendor-image", verdict: Possible, via: findingID(m.q.inc.ID, in.Subject),
 					because: fmt.Sprintf("ran %s, which %s", short(f.Item.Artifact), in.because),
 				}, judged{Fact: in.Fact, part: "content of the image"})
 				break

@@ -7,11 +7,11 @@ import (
 	"pulltrail/timeline"
 )
 
-// VersionSet is the bad versions of one package, and the ones stated to be
+// versionSet is the bad versions of one package, and the ones stated to be
 // safe, read by the rules of its ecosystem: PEP 440 for pypi, Semantic
 // Versioning for npm and extensions of editors, equal text for the rest. Versions are never compared as
 // substrings.
-type VersionSet struct {
+type versionSet struct {
 	scheme versionScheme
 	any    bool // "*": bad by time, not by version
 	bad    []versionEntry
@@ -64,10 +64,10 @@ func schemeOf(kind string) versionScheme {
 	return plainVersions{}
 }
 
-// NewVersionSet builds the set of a package of the purl type kind from the
+// newVersionSet builds the set of a package of the purl type kind from the
 // versions and safe lists of an incident.
-func NewVersionSet(kind string, versions, safe []string) *VersionSet {
-	s := &VersionSet{scheme: schemeOf(kind)}
+func newVersionSet(kind string, versions, safe []string) *versionSet {
+	s := &versionSet{scheme: schemeOf(kind)}
 	for _, v := range versions {
 		if v == "*" {
 			s.any = true
@@ -81,7 +81,7 @@ func NewVersionSet(kind string, versions, safe []string) *VersionSet {
 	return s
 }
 
-func (s *VersionSet) entry(text string) versionEntry {
+func (s *versionSet) entry(text string) versionEntry {
 	e := versionEntry{text: text}
 	if !isRange(text) {
 		e.version = s.scheme.parse(text)
@@ -111,20 +111,20 @@ func cutOperator(text string) (op, version string) {
 
 // Any reports whether every version counts inside the window: the release is
 // bad by time, not by its number.
-func (s *VersionSet) Any() bool { return s.any }
+func (s *versionSet) Any() bool { return s.any }
 
 // Exact reports whether version is a listed bad one.
-func (s *VersionSet) Exact(version string) bool {
+func (s *versionSet) Exact(version string) bool {
 	return !s.Safe(version) && s.listed(s.bad, version)
 }
 
 // Safe reports whether version is stated to be safe.
-func (s *VersionSet) Safe(version string) bool { return s.listed(s.safe, version) }
+func (s *versionSet) Safe(version string) bool { return s.listed(s.safe, version) }
 
 // Local reports whether version may be a bad one under a name of its own: a
 // local version (1.107.0+acme.1) of a bad release, whose code nobody knows, or
 // a text that cannot be compared with a listed range.
-func (s *VersionSet) Local(version string) bool {
+func (s *versionSet) Local(version string) bool {
 	if version == "" || s.Exact(version) || s.Safe(version) {
 		return false
 	}
@@ -134,7 +134,7 @@ func (s *VersionSet) Local(version string) bool {
 	return s.scheme.parse(version) == nil && slices.ContainsFunc(s.bad, func(e versionEntry) bool { return len(e.clauses) > 0 })
 }
 
-func (s *VersionSet) listed(entries []versionEntry, version string) bool {
+func (s *versionSet) listed(entries []versionEntry, version string) bool {
 	if version == "" {
 		return false
 	}
@@ -164,7 +164,7 @@ func (e versionEntry) holds(v parsedVersion) bool {
 // Admits reports whether a requirement with this text (">=1.80,!=1.107.0",
 // "~=1.107", "^4.1.0", "latest", "" for none) could select a bad version. It
 // is careful: what it cannot read, it admits.
-func (s *VersionSet) Admits(spec string) bool {
+func (s *versionSet) Admits(spec string) bool {
 	admits, ok := s.scheme.spec(spec)
 	if !ok {
 		return s.any || len(s.bad) > 0
@@ -185,14 +185,14 @@ func (s *VersionSet) Admits(spec string) bool {
 }
 
 // onlySafe reports whether spec pins one version that is stated to be safe.
-func (s *VersionSet) onlySafe(spec string) bool {
+func (s *versionSet) onlySafe(spec string) bool {
 	_, version := cutOperator(strings.TrimSpace(spec))
 	return s.Safe(version)
 }
 
 // meet tries whether a bad range and a requirement have a version in common:
 // two intervals that meet do so at one of their bounds or just above it.
-func (s *VersionSet) meet(e versionEntry, spec string, admits func(string) bool) bool {
+func (s *versionSet) meet(e versionEntry, spec string, admits func(string) bool) bool {
 	for part := range strings.FieldsFuncSeq(e.text+","+spec, func(r rune) bool { return strings.ContainsRune(" ,|;()", r) }) {
 		_, bound := cutOperator(part)
 		bound = strings.TrimSuffix(bound, ".*")

@@ -6,7 +6,7 @@ import "testing"
 // applied to one bad release, 1.107.0, and its neighbours.
 func TestPyPIVersions(t *testing.T) {
 	const exact, local, other = "exact", "local", "other"
-	set := NewVersionSet("pypi", []string{"1.107.0"}, nil)
+	set := newVersionSet("pypi", []string{"1.107.0"}, nil)
 	for version, want := range map[string]string{
 		"1.107.0": exact, "1.107": exact, "v1.107.0": exact, "V1.107": exact, "1.107.0.0": exact, "01.107.0": exact,
 		"0!1.107.0": exact, " 1.107.0 ": exact,
@@ -67,7 +67,7 @@ func TestVersionLists(t *testing.T) {
 		{"generic", []string{"vnext"}, nil, "next", false, false},
 		{"generic", []string{"<2.0.0"}, nil, "1.9", true, false},
 	} {
-		set := NewVersionSet(c.kind, c.versions, c.safe)
+		set := newVersionSet(c.kind, c.versions, c.safe)
 		if got := set.Exact(c.version); got != c.exact {
 			t.Errorf("%s %v: Exact(%q) = %t", c.kind, c.versions, c.version, got)
 		}
@@ -75,7 +75,7 @@ func TestVersionLists(t *testing.T) {
 			t.Errorf("%s safe %v: Safe(%q) = %t", c.kind, c.safe, c.version, got)
 		}
 	}
-	if !NewVersionSet("pypi", []string{"<2"}, nil).Local("build-of-friday") {
+	if !newVersionSet("pypi", []string{"<2"}, nil).Local("build-of-friday") {
 		t.Error("a text that cannot be compared with a range must stay possible")
 	}
 }
@@ -168,7 +168,7 @@ func TestAdmits(t *testing.T) {
 		{"composer", []string{"1.2.3"}, nil, "^1.2", true},
 		{"pypi", nil, nil, "", false},
 	} {
-		if got := NewVersionSet(c.kind, c.versions, c.safe).Admits(c.spec); got != c.want {
+		if got := newVersionSet(c.kind, c.versions, c.safe).Admits(c.spec); got != c.want {
 			t.Errorf("%s %v safe %v: Admits(%q) = %t", c.kind, c.versions, c.safe, c.spec, got)
 		}
 	}
@@ -181,10 +181,10 @@ func FuzzVersions(f *testing.F) {
 	f.Add(">=1,<2", "==.*")
 	f.Fuzz(func(t *testing.T, version, spec string) {
 		for _, kind := range []string{"pypi", "npm", "deb"} {
-			set := NewVersionSet(kind, []string{version, "1.107.0", "*"}, []string{spec})
+			set := newVersionSet(kind, []string{version, "1.107.0", "*"}, []string{spec})
 			set.Local(spec)
 			set.Admits(spec)
-			bad := NewVersionSet(kind, []string{version}, nil)
+			bad := newVersionSet(kind, []string{version}, nil)
 			if version != "" && version != "*" && !isRange(version) && !bad.Exact(version) {
 				t.Errorf("%s: %q is not itself", kind, version)
 			}
