@@ -45,7 +45,7 @@ is the id of a finding.`,
 			return errors.Join(err, out.Flush())
 		},
 	}
-	c.Flags().StringVar(&incident, "incident", "", "id, alias, FILE.yaml or purl with version (default: the one matched last)")
+	c.Flags().StringVar(&incident, "incident", "", incidentHelp)
 	return c
 }
 

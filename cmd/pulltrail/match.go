@@ -102,6 +102,9 @@ func (a *app) match(incident string) (*timeline.DB, *matchers.Result, error) {
 	return db, res, nil
 }
 
+// incidentHelp is the help of --incident where ask answers it.
+const incidentHelp = "id, alias, FILE.yaml or purl with version (default: the one matched last)"
+
 // ask is match of the incident that is named, else of the one matched last.
 func (a *app) ask(named string) (*timeline.DB, *matchers.Result, error) {
 	incident, err := a.question(named)

@@ -97,7 +97,7 @@ func (a *app) reportCmd() *cobra.Command {
 			return a.report(args[0], opt)
 		},
 	}
-	c.Flags().StringVar(&opt.incident, "incident", "", "id, alias, FILE.yaml or purl with version (default: the one matched last)")
+	c.Flags().StringVar(&opt.incident, "incident", "", incidentHelp)
 	c.Flags().StringVarP(&opt.output, "output", "o", "", "file to write, of customer a directory; '-' for standard output")
 	c.Flags().StringVar(&opt.asOf, "as-of", "", "time to print as the report's own, RFC 3339")
 	c.Flags().StringVar(&opt.tenancy, "tenancy", "", "tenancy.yaml: what only people know (customer, questionnaire)")

@@ -42,7 +42,7 @@ provider keys, databases, virtual keys, single services, then names that do not
 say what they open). A new value is safe only after the last subject that could
 read the old one was stopped or rebuilt: 'rotate stopped' says when that was.`,
 	}
-	c.PersistentFlags().StringVar(&r.incident, "incident", "", "id, alias, FILE.yaml or purl with version (default: the one matched last)")
+	c.PersistentFlags().StringVar(&r.incident, "incident", "", incidentHelp)
 	for _, verb := range []*cobra.Command{r.planCmd(), r.setCmd(), r.waiveCmd(), r.stoppedCmd(), r.importCmd(), r.statusCmd(), r.verifyCmd(), r.historyCmd()} {
 		verb.Args = usageOf(verb.Args)
 		c.AddCommand(verb)

@@ -207,7 +207,7 @@ stays in the record.`,
 			return a.sayOf(timeline.Decision{Act: timeline.Disposed, At: at, Who: s.who, Reason: s.reason}, args, incident)
 		},
 	}
-	c.Flags().StringVar(&incident, "incident", "", "id, alias, FILE.yaml or purl with version (default: the one matched last)")
+	c.Flags().StringVar(&incident, "incident", "", incidentHelp)
 	return s.flags(c, "what became of it, and why")
 }
 

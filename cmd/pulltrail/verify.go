@@ -25,6 +25,8 @@ func (a *app) verifyCmd() *cobra.Command {
   log        the chain of custody.jsonl: each line names the SHA-256 of the line
              before it, and the timeline names the last
   source     what stands in the timeline, against the log
+  decision   what people said, against the log
+  request    what collectors asked for, against the log
   kept       the bytes that 'ingest --keep' kept, against their SHA-256
   original   the files that were read, where they can be reached from here
   inventory  the file that the inventory was read from
@@ -101,7 +103,7 @@ func (a *app) verifyJSON(out io.Writer, v *timeline.Verification) error {
 // as it was on a line of its own.
 func verifyText(out io.Writer, v *timeline.Verification) {
 	fmt.Fprintf(out, "custody log: %s, head %s\n\n", count(len(v.Custody.Entries), "entry"), cmp.Or(v.Custody.Head, "none"))
-	for _, what := range []string{"member", "log", "source", "decision", "findings", "evidence", "kept", "original", "inventory"} {
+	for _, what := range []string{"member", "log", "source", "decision", "request", "findings", "evidence", "kept", "original", "inventory"} {
 		var order []string
 		counts := map[string]int{}
 		for i := range v.Checks {
