@@ -65,6 +65,7 @@ func WriteBundle(w io.Writer, m *Manifest, log []byte, findings *Document, other
 	return hashOf(first.Bytes()), z.Close()
 }
 
+// hashOf is the SHA-256 of bytes, 64 hex.
 func hashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

@@ -161,6 +161,14 @@ func Time(ns int64) *string {
 	return &s
 }
 
+// orEmpty is a time of a document, "" for an unknown end.
+func orEmpty(at *string) string {
+	if at == nil {
+		return ""
+	}
+	return *at
+}
+
 // span prints what From and To say, ".." for an unknown end.
 func span(from, to *string) string {
 	text := func(s *string) string {

@@ -186,12 +186,6 @@ func CustomerReport(w io.Writer, form string, c *Case, name string, secrets *Int
 
 func customerTable(doc *Customer) [][]string {
 	out := [][]string{{"row", "incident", "customer", "phase", "section", "item", "answer", "verdict", "number", "from", "to"}}
-	orEmpty := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
-	}
 	for _, r := range doc.Rows {
 		n := ""
 		if r.Count > 0 {
@@ -300,7 +294,7 @@ func (x *customerWriter) happened() {
 	x.say(secHappened, "whom to ask", t.Company.Contact)
 }
 
-// strongest is the strongest verdict of findings, clear for none.
+// strongest is the strongest verdict of findings, "" without any.
 func strongest(all []*matchers.Finding) matchers.Verdict {
 	for _, v := range matchers.Verdicts {
 		if slices.ContainsFunc(all, func(f *matchers.Finding) bool { return f.Verdict == v }) {
@@ -377,6 +371,7 @@ func (x *customerWriter) exposure() {
 	}
 }
 
+// weight orders verdicts, the strongest first.
 func weight(v matchers.Verdict) int { return slices.Index(matchers.Verdicts, v) }
 
 // verdicts adds how many systems have a verdict, when, and on which channels.

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"iter"
 
 	"pulltrail/matchers"
@@ -180,15 +179,13 @@ type Gap struct {
 // release came; explain shows all.
 const maxEvidence = 100
 
-// NewDocument makes the document of an answer. It refuses to lose a finding.
+// NewDocument makes the document of an answer. It refuses an answer whose counts
+// are not those of its findings.
 func NewDocument(r *matchers.Result) (*Document, error) {
 	d, convert := newDocument(r), newConverter(r)
 	d.Findings = make([]Finding, len(r.Findings))
 	for i := range r.Findings {
 		d.Findings[i] = convert(&r.Findings[i])
-	}
-	if len(d.Findings) != len(r.Findings) {
-		return nil, fmt.Errorf("report lost findings: %d in the answer, %d in the document", len(r.Findings), len(d.Findings))
 	}
 	return d, d.check(r)
 }

@@ -1,9 +1,6 @@
 package reports
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"io"
 	"net/url"
 	"slices"
@@ -98,8 +95,7 @@ func OpenVEX(w io.Writer, res *matchers.Result, service string, every bool, auth
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(body)
-	doc.ID = "urn:pulltrail:vex:" + hex.EncodeToString(sum[:])
+	doc.ID = "urn:pulltrail:vex:" + hashOf(body)
 	return WriteJSON(w, doc)
 }
 
@@ -138,8 +134,7 @@ func VEXFile(service string) string {
 		return '-'
 	}, service)
 	if name != service {
-		sum := sha256.Sum256([]byte(service))
-		name = fmt.Sprintf("%s-%x", name, sum[:4]) // two services never share a file
+		name += "-" + hashOf([]byte(service))[:8] // two services never share a file
 	}
 	return name + ".openvex.json"
 }

@@ -257,7 +257,7 @@ func (q *questions) canary() (out []seenCell) {
 		t, worst := tally{}, map[timeline.Subject]matchers.CanaryCell{}
 		for _, c := range q.c.Canary {
 			old, have := worst[c.Subject] // a tenant may ask several endpoints
-			if c.Probe == ask.probe && (!have || slices.Index(matchers.Verdicts, c.Verdict) < slices.Index(matchers.Verdicts, old.Verdict)) {
+			if c.Probe == ask.probe && (!have || weight(c.Verdict) < weight(old.Verdict)) {
 				worst[c.Subject] = c
 			}
 		}

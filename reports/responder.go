@@ -329,12 +329,6 @@ func findingTable(d *Document) iter.Seq[[]string] {
 		"from", "to", "channels", "path", "line", "text", "sha256", "lines of evidence", "limits", "all evidence complete", "disposition",
 	}
 	complete := map[bool]string{true: "yes", false: "no"}[d.Coverage.Complete]
-	orEmpty := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
-	}
 	row := func(f *Finding) []string {
 		var channels []string
 		for _, c := range slices.Sorted(maps.Keys(f.Channels)) {
