@@ -19,7 +19,7 @@ func TestSaysWhatDecides(t *testing.T) {
 			"+ the indicator, domain vendor.example",
 		}},
 		{"warp-vendor-2026-10", func(inc *Incident) { inc.Vendors[0].Windows = []Window{{From: 0, To: timeline.Forever}} }, []string{
-			"- the window of Warp (through a vendor it does not name), an unknown time to an unknown time UTC",
+			"- the window of Warp (through a vendor it does not name), any time",
 			"+ the window of Warp (through a vendor it does not name), 1970-01-01 00:00:00 to an unknown time UTC",
 		}},
 		{"sglang-kv-isolation-2026-10", func(inc *Incident) { inc.Engines[0].Fixed["mooncake"] = "0.5.20" }, []string{
