@@ -116,7 +116,7 @@ func (a *app) before(db *timeline.DB, after matchers.Side) (matchers.Side, error
 	if listed != nil || len(all) == 0 {
 		return before, errors.Join(err, listed)
 	}
-	return matchers.Stored(db, after.Incident, strconv.FormatInt(all[len(all)-1].ID, 10))
+	return matchers.StoredSide(db, after.Incident, strconv.FormatInt(all[len(all)-1].ID, 10))
 }
 
 // side is one named answer.
