@@ -91,6 +91,9 @@ func (m *matching) answer(a *about, j judged, given map[opKey][]judged) (*cleare
 	if c := m.lookedInto(a, j); c != nil {
 		return c, nil
 	}
+	if j.rule == ruleFound {
+		return m.madeHere(a, j), nil
+	}
 	if j.Parts.Type == "image" {
 		return m.imageAnswer(j, given)
 	}

@@ -78,7 +78,7 @@ func (c *covers) fork() *covers {
 // Steps are compared on their own.
 func (m *matching) trusted(rows []timeline.CoverageRow) []timeline.CoverageRow {
 	cut := func(r timeline.CoverageRow) bool {
-		return r.Topic == timeline.StepRan || r.Topic == timeline.StepSeen || !r.Whole && m.source(r.Source).State != timeline.Read
+		return !r.Topic.Covers() || !r.Whole && m.source(r.Source).State != timeline.Read
 	}
 	if slices.ContainsFunc(rows, cut) {
 		rows = slices.DeleteFunc(slices.Clone(rows), cut)
@@ -331,6 +331,8 @@ func (c *covers) conclude(res *Result) {
 				continue
 			case ruleFromCache:
 				add(restoredGap(f))
+			case ruleFound:
+				add(foundGap(f))
 				continue
 			}
 			add(Gap{Subject: f.Subject.String(), Reason: "unplaced", Detail: f.Because, Fix: cmp.Or(c.m.q.askVendor(), "bring evidence that answers it: the log of the same command with its versions, or the content of the image's digest")})

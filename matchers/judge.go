@@ -368,6 +368,8 @@ func (q *question) judgeEcosystem(f *timeline.Fact) []judged {
 		return nil
 	case strings.HasPrefix(f.Item.Ref, timeline.CacheEnd):
 		return q.judgeRestored(f)
+	case strings.HasPrefix(f.Item.Ref, timeline.EnvironmentEnd):
+		return q.judgeFound(f)
 	}
 	var out []judged
 	for _, c := range q.inc.Channels {

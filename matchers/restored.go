@@ -104,3 +104,50 @@ func restoredGap(f *Finding) Gap {
 			" --by NAME' (of " + project.String() + ": for all jobs of the project)",
 	}
 }
+
+// ruleFound is the rule of installed packages that a job used and no line of its
+// log put there.
+const ruleFound = "found-in-window"
+
+// judgeFound judges the use of an environment that stood there when a job began:
+// it came with the files of another job, out of a cache that the log does not
+// describe, or was left by an earlier job at the same place. Like what came out
+// of a cache it is never more than unknown.
+func (q *question) judgeFound(f *timeline.Fact) []judged {
+	if f.Subject.Kind != timeline.Job && f.Subject.Kind != timeline.Source {
+		return nil
+	}
+	var out []judged
+	for _, c := range q.inc.Channels {
+		w := q.during(c.Name, f.Span)
+		if w == nil || w.open() || !q.topics[c.Name][timeline.Topic(f.Parts.Type)] {
+			continue
+		}
+		j := judged{Fact: f, channel: c.Name, key: "ecosystem/" + f.Parts.Type, rule: ruleFound, verdict: Unknown, ask: true}
+		j.because = fmt.Sprintf("used the packages installed in “%s” %s, and no line of its log put them there",
+			strings.TrimPrefix(f.Item.Ref, timeline.EnvironmentEnd), q.when(w, f.Span))
+		out = append(out, j)
+	}
+	return out
+}
+
+// madeHere answers for an environment that another log of the job makes: each
+// step may have one of its own.
+func (m *matching) madeHere(a *about, j judged) *cleared {
+	made := timeline.MadeHere(j.Parts.Type)
+	for i := range m.r.coverage {
+		if r := &m.r.coverage[i]; r.Topic == made && r.Subject == a.subject && r.Span.From <= j.Span.To {
+			return &cleared{ask: j, how: "makes the environment that it uses"}
+		}
+	}
+	return nil
+}
+
+// foundGap says how to close what nobody knows of an environment.
+func foundGap(f *Finding) Gap {
+	return Gap{
+		Subject: f.Subject.String(), Reason: "cache", Detail: f.Because,
+		Fix: "find out who made it: an earlier job of the pipeline whose files it got, a cache, or a job before it at the same place; where that was before the window, " +
+			"or its log shows what came, 'pulltrail state " + SubjectWord + " " + cachesRead + " --by NAME' (of " + projectOf(f.Subject).String() + ": for all jobs of the project)",
+	}
+}

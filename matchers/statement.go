@@ -141,7 +141,7 @@ func (c *covers) without(s timeline.Subject, channel string) (timeline.Decision,
 // lookedInto takes back what a command that no line shows may have done, or what may
 // be in a cache, where somebody looked.
 func (m *matching) lookedInto(a *about, j judged) *cleared {
-	word := map[string]string{ruleUnseen: scriptsRead, ruleFromCache: cachesRead}[j.rule]
+	word := map[string]string{ruleUnseen: scriptsRead, ruleFromCache: cachesRead, ruleFound: cachesRead}[j.rule]
 	if word == "" {
 		return nil
 	}

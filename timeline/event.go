@@ -171,7 +171,20 @@ const (
 	HostEnd     = "host-access:" // before what a container can reach of its host: privileged, pid, or a path
 	CacheEnd    = "cache:"       // before the key of a cache; SharedCache before one that is not of one project
 	SharedCache = CacheEnd + "image/"
+
+	// EnvironmentEnd stands before the place of installed packages that a job
+	// uses, in the Ref of what it did not see come.
+	EnvironmentEnd = "environment:"
 )
+
+// MadeHere is the topic of a job that makes the environment which it installs
+// packages of the kind into.
+func MadeHere(kind string) Topic { return Topic(madeHere + kind) }
+
+// Covers reports whether evidence of the topic may show that nothing came.
+func (t Topic) Covers() bool {
+	return t != StepRan && t != StepSeen && !strings.HasPrefix(string(t), madeHere)
+}
 
 // Link is a relation between two identities, seen at some time. The ends are
 // "kind:id" for subjects, a digest, an image reference or a key.
@@ -205,6 +218,9 @@ const (
 	// as a record of the job says, the second when one began in its log.
 	StepRan  Topic = "step-ran"
 	StepSeen Topic = "step-seen"
+
+	// madeHere covers nothing either: see MadeHere.
+	madeHere = "made-here:"
 )
 
 // Coverage says that a source speaks of a topic for a subject over a span.

@@ -385,7 +385,7 @@ type Totals struct {
 // claim of what the input covers, zero when there is none: a topic that the
 // source speaks of is then covered for the subjects it speaks of.
 func (r *Reading) Finish(covers timeline.Span) (Totals, error) {
-	for i := range r.peelers {
+	for i := len(r.peelers) - 1; i >= 0; i-- { // a job is whole when the builds in its log are
 		if e, ok := r.peelers[i].(Ender); ok {
 			r.frame, r.stream, r.line = i, r.root, nil
 			e.End(&r.Out)

@@ -38,6 +38,7 @@ type Out struct {
 	seen    map[seenKey]bool
 	stands  map[timeline.Subject]*stands // nil without --covers
 	marks   int64                        // lines that a frame or a tool understood
+	made    map[seenKey]bool             // see Makes and UsesInstalled
 	saw     seenKey                      // the last one: mostly it is said again
 	events  int64
 	skipped int64

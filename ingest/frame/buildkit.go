@@ -2,8 +2,10 @@ package frame
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -68,6 +70,7 @@ type build struct {
 	held     *evidence.Line // may go on in the next line
 	exported bool
 	failed   bool
+	unheaded int // the first step of which a line came before its header
 }
 
 // numbered splits "#7 text". At most five digits: issues have numbers too.
@@ -207,6 +210,9 @@ func (b *build) finish(o *evidence.Out, how timeline.OpState) {
 		mark := b.asked[ref]
 		b.image(o, timeline.Resolve, ref, &mark)
 	}
+	if lost := b.lost(); lost != "" && b.exported && !b.failed {
+		o.Cut("lines of a build are missing: " + lost)
+	}
 	switch {
 	case b.failed:
 		how = timeline.OpFailed
@@ -216,6 +222,65 @@ func (b *build) finish(o *evidence.Out, how timeline.OpState) {
 		how = timeline.OpOpen
 	}
 	o.Close(b.op, how)
+}
+
+// headless notes that a step printed something or ended before its header came:
+// the printer never writes in that order.
+func (b *build) headless(st *step, n int) {
+	if st.name == "" && b.unheaded == 0 {
+		b.unheaded = n
+	}
+}
+
+// lost says which step of a build lines are missing of; "" when none is. The
+// printer counts the steps that it prints, so that each number comes, though in
+// any order, and those of a stage are counted too: excerpts that people made to
+// show something lack the one or the other.
+func (b *build) lost() string {
+	if b.unheaded > 0 {
+		return fmt.Sprintf("of step #%d something stands in the log, and not how it begins", b.unheaded)
+	}
+	gap, in := false, map[string]map[int]bool{}
+	total := map[string]int{}
+	for n := 1; n < b.highest; n++ {
+		gap = gap || b.steps[n] == nil
+	}
+	for _, st := range b.steps {
+		if stage, k, of, ok := stageStep(st.name); ok {
+			if in[stage] == nil {
+				in[stage] = map[int]bool{}
+			}
+			in[stage][k] = true
+			if before := total[stage]; before != 0 && before != of {
+				return "" // several builds, or none
+			}
+			total[stage] = of
+		}
+	}
+	for _, stage := range slices.Sorted(maps.Keys(in)) {
+		for k := 1; gap && k <= total[stage]; k++ {
+			if !in[stage][k] {
+				return fmt.Sprintf("step [%s] of %d does not begin in the log", strings.TrimLeft(stage+" "+strconv.Itoa(k), " "), total[stage])
+			}
+		}
+	}
+	return ""
+}
+
+// stageStep reads which step of its stage a header is of.
+//
+//	[stage-0 5/17] COPY . .
+//	[2/4] RUN make
+func stageStep(name string) (stage string, k, of int, ok bool) {
+	in, _, ok := strings.Cut(strings.TrimPrefix(name, "["), "] ")
+	if !ok || name[0] != '[' {
+		return "", 0, 0, false
+	}
+	i := strings.LastIndexByte(in, ' ')
+	number, count, ok := strings.Cut(in[i+1:], "/")
+	k, err := strconv.Atoi(number)
+	of, more := strconv.Atoi(count)
+	return in[:max(i, 0)], k, of, ok && err == nil && more == nil && k > 0 && of < maxSteps
 }
 
 // image records an event on an image once for each build: a build for two
@@ -279,7 +344,7 @@ func (k *buildkit) line(b *build, n int, rest []byte, l *evidence.Line, s *evide
 //	#8 41.07 [output clipped, log limit 2MiB reached]
 //	#8 3.120 [output clipped, log limit 200KiB/s reached]
 func (b *build) log(n int, rest []byte, seconds int, l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
-	b.at(n)
+	b.headless(b.at(n), n)
 	if l.Stamp.Read == nil {
 		l.Stamp = evidence.Stamp{Text: rest[:seconds], Read: sinceStart}
 	}
@@ -413,6 +478,7 @@ func firstWord(s string) string {
 func (b *build) ended(n int, verb string, rest []byte, s *evidence.Stream, o *evidence.Out) {
 	st := b.at(n)
 	st.done = true
+	b.headless(st, n)
 	child := b.stream(n, s, o)
 	switch verb {
 	case "DONE":

@@ -86,7 +86,6 @@ func (t *terminal) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *
 	}
 	text := bytes.TrimLeft(l.Text, " ")
 	if rest, ok := bytes.CutPrefix(text, []byte("[+] Building ")); ok {
-		s.Spoken()
 		return t.head(string(rest), s, o)
 	}
 	rest, ok := bytes.CutPrefix(text, []byte("=> "))
@@ -120,6 +119,7 @@ func (t *terminal) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *
 	if b == nil || !b.heading && len(b.steps) > 1 && strings.HasSuffix(r.text, "] load build definition from Dockerfile") && b.named[r.text] != nil {
 		b = t.begin(s, o)
 	}
+	s.Spoken() // the heading alone tells of no step
 	b.draw(r, state)
 	return s
 }

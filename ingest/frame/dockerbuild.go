@@ -2,6 +2,8 @@ package frame
 
 import (
 	"bytes"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -53,6 +55,9 @@ type stepBuild struct {
 	commit      evidence.Mark
 	name        string // behind COMMIT
 	tagged      []named
+
+	last, total int    // number of the step at work, and how many there are, in its stage
+	lost        string // a step that did not come
 }
 
 type named struct {
@@ -110,6 +115,7 @@ func (d *dockerBuild) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out
 		if b == nil || b.committed || number == "1" && stage == b.stage {
 			b = d.begin(s, o)
 		}
+		b.count(stage, number, l.Text)
 		b.header(stage, instruction, l, s, o)
 		return s
 	}
@@ -163,6 +169,28 @@ func (b *stepBuild) finish(s *evidence.Stream, how timeline.OpState, o *evidence
 		return
 	}
 	o.Close(b.op, how)
+}
+
+// count notes the number of a step: each comes, one after the other.
+func (b *stepBuild) count(stage, number string, text []byte) {
+	k, err := strconv.Atoi(number)
+	if err != nil {
+		return
+	}
+	if stage != b.stage || k == 1 {
+		b.last = 0
+	}
+	switch {
+	case b.lost != "" || k == b.last+1 || k == b.last:
+	case b.last == 0:
+		b.lost = fmt.Sprintf("the first step in the log is number %d", k)
+	default:
+		b.lost = fmt.Sprintf("step %d follows on step %d", k, b.last)
+	}
+	_, rest, _ := bytes.Cut(text[:min(len(text), 30)], []byte("/"))
+	rest, _, _ = bytes.Cut(rest, []byte(":"))
+	b.total, _ = strconv.Atoi(string(bytes.TrimSpace(rest)))
+	b.last = k
 }
 
 // header starts a step.
@@ -238,6 +266,12 @@ func (b *stepBuild) own(text []byte, s *evidence.Stream, o *evidence.Out) bool {
 	case bytes.HasPrefix(text, []byte("Successfully built ")) && hexWord(text[len("Successfully built "):], 12):
 		s.Step(o)
 		b.committed = true
+		switch {
+		case b.lost != "":
+			o.Cut("lines of a build are missing: " + b.lost)
+		case b.last < b.total:
+			o.Cut(fmt.Sprintf("lines of a build are missing: it was built, and of %d steps number %d is the last in the log", b.total, b.last))
+		}
 		o.AskNext(s)
 		return true
 	case bytes.HasPrefix(text, []byte("Successfully tagged ")):

@@ -161,7 +161,7 @@ func (g *github) Skim(l *evidence.Line, s *evidence.Stream) *evidence.Stream {
 // Skims returns the stream of the job at work.
 func (g *github) Skims(s *evidence.Stream) *evidence.Stream {
 	j := g.job
-	if g.columns || g.at != s || j == nil || !j.timed || j.header != outside || j.service.at != nowhere {
+	if g.columns || g.at != s || j == nil || !j.timed || j.header != outside || j.service.at != nowhere || j.ours.uses != "" {
 		return nil
 	}
 	return j.text
@@ -219,6 +219,9 @@ func (g *github) raw(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evi
 	if j.header != outside {
 		if j.restoring.goes {
 			j.restoring.path(l.Text)
+		}
+		if j.input(l) {
+			return j.text
 		}
 		return s
 	}

@@ -19,7 +19,10 @@ type restoring struct {
 // begins notes which action runs now.
 func (r *restoring) begins(a evidence.CIAction) {
 	name := strings.ToLower(a.Name)
-	*r = restoring{step: strings.Contains(name, "cache") || name == "setup-python" || name == "setup-ruby"}
+	*r = restoring{step: strings.Contains(name, "cache") || name == "restore-virtualenv" || name == "setup-python" || name == "setup-ruby"}
+	if name == "restore-virtualenv" { // syphar's, which keeps where Python installs
+		r.add("pypi")
+	}
 }
 
 // setting reads a line of with: what is kept, and so whether it holds packages

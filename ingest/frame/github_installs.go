@@ -8,7 +8,7 @@ import (
 )
 
 // installing are actions of which it is known that they install packages and
-// print little or nothing of it. What a composite action runs stands in the log
+// print little or nothing of it, by kind; "" for any. What a composite action runs stands in the log
 // as steps of its own, and what runs through the toolkit as "[command]…": those
 // need no entry. All others are taken to do what they print.
 var installing = map[string]struct{ tool, kind string }{
@@ -35,6 +35,10 @@ var installing = map[string]struct{ tool, kind string }{
 	"andresz1/size-limit-action":                      {"npm", "npm"},
 	"expo/expo-github-action":                         {"npm", "npm"},
 	"serverless/github-action":                        {"npm", "npm"},
+	"google-github-actions/deploy-cloudfunctions":     {"gcloud", ""}, // what is deployed is installed there
+	"google-github-actions/deploy-appengine":          {"gcloud", ""},
+	"mxschmitt/action-tmate":                          {"tmate", ""}, // somebody may have typed anything
+	"lhotari/action-upterm":                           {"tmate", ""},
 }
 
 // installs asks for what an action installs that is known to, until the output

@@ -42,6 +42,8 @@ type githubJob struct {
 	service service
 
 	restoring restoring
+	inputs    inputs
+	ours      ours
 }
 
 // maxNames bounds what is remembered of one job.
@@ -53,6 +55,9 @@ func (j *githubJob) line(l *evidence.Line, s *evidence.Stream, o *evidence.Out) 
 		if child := j.inHeader(l, s, o); child != nil {
 			return child
 		}
+	}
+	if j.ours.uses != "" {
+		j.printed(l.Text, o)
 	}
 	if len(l.Text) < 2 {
 		return j.text
@@ -83,7 +88,7 @@ func (j *githubJob) line(l *evidence.Line, s *evidence.Stream, o *evidence.Out) 
 // own reports whether line may have to do with a text; a blank stands in front
 // of it.
 func (j *githubJob) own(text []byte) bool {
-	if j.header != outside || j.service.at != nowhere {
+	if j.header != outside || j.service.at != nowhere || j.ours.uses != "" {
 		return true
 	}
 	if len(text) < 3 {

@@ -89,6 +89,7 @@ func (j *githubJob) step(l *evidence.Line, s *evidence.Stream, o *evidence.Out, 
 	}
 	j.header, j.title, j.told = begun, append(j.title[:0], run...), false
 	j.command, j.pending, j.restoring = j.command[:0], timeline.Item{}, restoring{}
+	j.inputs, j.ours = inputs{}, ours{}
 	if image, ok := bytes.CutPrefix(run, []byte("docker://")); ok {
 		if name := timeline.NormalizeImage(string(image)); name != "" {
 			j.pending, j.action = timeline.Item{Artifact: name}, o.Mark()
@@ -99,6 +100,10 @@ func (j *githubJob) step(l *evidence.Line, s *evidence.Stream, o *evidence.Out, 
 		o.Seen(timeline.GitHubActions)
 		j.pending, j.action = a.Item(j.commits[a.Key()]), o.Mark()
 		j.restoring.begins(a)
+		j.inputs.begins(a)
+		if isOurs(a, j.who(o)) {
+			j.ours = ours{string(run), o.Mark()}
+		}
 		installs(a, o)
 		return s
 	}
@@ -107,6 +112,7 @@ func (j *githubJob) step(l *evidence.Line, s *evidence.Stream, o *evidence.Out, 
 		return s
 	}
 	if local := bytes.HasPrefix(run, []byte("./")) || bytes.HasPrefix(run, []byte("../")); local && !bytes.Contains(run, []byte(" ")) {
+		j.inputs.step, j.ours = true, ours{string(run), o.Mark()}
 		return s // an action of the repository, or a script that the next line repeats
 	}
 	l.Text, l.Echo, j.told = run, true, true
@@ -132,9 +138,14 @@ func (j *githubJob) inHeader(l *evidence.Line, s *evidence.Stream, o *evidence.O
 		return j.scriptLine(l, s)
 	case string(text) == "with:" || string(text) == "env:":
 		j.header = settings
+		j.inputs.with, j.inputs.told = text[0] == 'w', false
+	case j.header == settings && j.input(l):
+		return j.text
 	case j.header == settings && bytes.HasPrefix(text, []byte("  ")):
 		j.restoring.setting(text)
 		j.setting(text, o)
+		return s
+	case j.header == settings && j.inputs.told && len(bytes.TrimSpace(text)) == 0:
 		return s
 	case j.header == settings && j.restoring.goes:
 		j.restoring.path(text)
@@ -143,6 +154,7 @@ func (j *githubJob) inHeader(l *evidence.Line, s *evidence.Stream, o *evidence.O
 		// The runner repeats the first line of a script, so the title is told
 		// apart from an action's, and a command is not counted twice.
 		j.header, j.pending, j.command = script, timeline.Item{}, j.command[:0]
+		j.inputs, j.ours = inputs{}, ours{}
 		if j.told {
 			return s
 		}

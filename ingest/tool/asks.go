@@ -82,6 +82,10 @@ var asking = map[string]func(name string, args []string) *ask{
 	"venv": venvAsk, "virtualenv": venvAsk, "tox": toxAsk, "nox": toxAsk, "hatch": hatchAsk, "rye": ryeAsk, "pixi": pixiAsk, "pre-commit": preCommitAsk,
 	"ovsx": ovsxAsk, "jenkins-plugin-cli": pluginManagerAsk, "install-plugins.sh": oldPluginsAsk, "java": javaAsk,
 	"pyproject-build": projectBuildAsk, "pip-audit": pipAuditAsk, "pex": pexAsk, "shiv": pexAsk, "gcloud": remoteBuildAsk, "az": remoteBuildAsk,
+	"prek": preCommitAsk, "mise": miseAsk, "rtx": miseAsk, "flit": shownByPip, "pulumi": shownByPip,
+	"meltano": hiddenAsk, "maturin": hiddenAsk, "mlflow": hiddenAsk, "snakemake": hiddenAsk, "ansible-builder": hiddenAsk, "briefcase": hiddenAsk,
+	"jupyter": notebookAsk, "jupyter-nbconvert": notebookAsk, "papermill": notebookAsk, "ipython": notebookAsk, "runipy": notebookAsk, "pytest": notebookAsk, "py.test": notebookAsk,
+	"fly": placeAsk, "flyctl": placeAsk, "railway": placeAsk, "werf": placeAsk, "vercel": placeAsk, "vc": placeAsk, "eb": placeAsk, "firebase": placeAsk,
 }
 
 // easyInstallAsk reads the installer that came before pip.

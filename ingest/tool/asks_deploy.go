@@ -86,7 +86,7 @@ func skaffoldAsk(_ string, args []string) *ask {
 	if len(plain) == 0 || f.has("--help", "-h", "--dry-run") || !slices.Contains([]string{"build", "run", "dev", "debug"}, plain[0]) {
 		return nil
 	}
-	return &ask{tool: "skaffold", kind: "image", others: everyKind, loud: true, quiet: f.has("-q", "--quiet")}
+	return &ask{tool: "skaffold", kind: "image", others: everyKind, loud: true, speaks: true, quiet: f.has("-q", "--quiet")}
 }
 
 // ngAsk reads ng add and ng update, which install with npm.

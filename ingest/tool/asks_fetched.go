@@ -300,6 +300,7 @@ func program(name string, args []string) string {
 	if quoted := strings.NewReplacer(`"`, "'", " ", "").Replace(code[0]); strings.Contains(quoted, "run_module('pip'") {
 		return "pip install $@" // with words that are made elsewhere
 	}
+	internal := strings.Contains(code[0], "pip._internal") // from pip._internal.cli.main import main
 	text := strings.NewReplacer("'", " ", `"`, " ", "`", " ", ",", " ", "[", " ", "]", " ", "(", " ").Replace(code[0])
 	for _, call := range []string{"pip", "npm"} {
 		words := strings.Fields(text)
@@ -308,7 +309,7 @@ func program(name string, args []string) string {
 			if i+1 < len(words) {
 				verb, _, _ = strings.Cut(words[i+1], ")")
 			}
-			if w != call && !strings.HasSuffix(w, "/"+call) && w != call+".main" || verb != "install" && verb != "i" && verb != "ci" {
+			if w != call && !strings.HasSuffix(w, "/"+call) && w != call+".main" && !(internal && call == "pip" && (w == "main" || strings.HasSuffix(w, ".main"))) || verb != "install" && verb != "i" && verb != "ci" {
 				continue
 			}
 			end := slices.IndexFunc(words[i:], func(w string) bool { return strings.ContainsAny(w, ");") })

@@ -1,10 +1,5 @@
 package tool
 
-import (
-	"slices"
-	"strings"
-)
-
 // projectBuildAsk reads what builds a project's archives. The tools that the
 // project's build needs are installed into an environment of its own, and what
 // is printed of them has no versions:
@@ -53,26 +48,4 @@ func pexAsk(name string, args []string) *ask {
 		return nil
 	}
 	return a
-}
-
-// remoteBuildAsk reads the commands that have an image built elsewhere. They
-// print the log of that build, unless they do not wait for it.
-//
-//	gcloud builds submit --tag europe-docker.pkg.dev/acme/web/api .
-//	az acr build -r acme -t api:1 .
-//
-// https://cloud.google.com/sdk/gcloud/reference/builds/submit
-// https://learn.microsoft.com/cli/azure/acr#az-acr-build
-func remoteBuildAsk(name string, args []string) *ask {
-	f, plain := splitFlags(args, wordSet("--tag -t --config --project --region --substitutions --machine-type --timeout --gcs-source-staging-dir -r --registry -g --resource-group --image --file --build-arg --platform --verbosity --format -o --output --subscription --source"))
-	words := []string{"builds", "submit"}
-	if name == "az" {
-		words = []string{"acr", "build"}
-	}
-	deploys := name == "gcloud" && f.has("--source") && slices.Contains(plain, "deploy") // gcloud run deploy --source .
-	if !deploys && (len(plain) < 2 || !slices.Equal(plain[:2], words)) || f.has("--help", "-h") {
-		return nil
-	}
-	unseen := deploys || f.has("--async", "--no-logs", "--no-wait", "--suppress-logs") || slices.Contains(f["--verbosity"], "none")
-	return &ask{tool: strings.Join(plain[:min(2, len(plain))], " "), kind: "image", others: everyKind, loud: true, quiet: unseen}
 }

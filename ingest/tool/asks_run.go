@@ -42,7 +42,7 @@ func composeAsk(name string, args []string) *ask {
 	case "up", "pull", "create", "run":
 		a.unnamed = true
 	case "build":
-		a.others, a.loud = everyKind, true
+		a.others, a.loud, a.speaks = everyKind, true, true
 	default:
 		return nil
 	}

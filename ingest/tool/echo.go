@@ -20,7 +20,7 @@ var Echo = evidence.Format{
 	Cannot: "that the command succeeded, which version a command without output got, and what a script or a task ran of which no line is shown: a job that ran one is unknown",
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
 	Sample: "made with dash and bash, and written by hand after the programs' documentation",
-	Starts: slices.Concat([]string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled}, runnerMarks, drives, bareStarts),
+	Starts: slices.Concat([]string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled, remoteBuild, "null_resource.", "terraform_data.", "module."}, runnerMarks, drives, bareStarts),
 	// A command is always given to its own tool first.
 	Commands: true,
 	Tool:     func() evidence.Parser { return &echo{} },
@@ -60,6 +60,10 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	if bytes.HasPrefix(l.Text, []byte(hookInstalled)) {
 		o.Emit(timeline.Opaque, nil, (&ask{others: hookKinds}).some()...)
+		return evidence.Done
+	}
+	if bytes.HasPrefix(l.Text, []byte(remoteBuild)) {
+		o.Stream().Spoken()
 		return evidence.Done
 	}
 	if command, ok := traced(l.Text); ok {
@@ -105,6 +109,9 @@ func traced(line []byte) (command string, ok bool) {
 			return "", false
 		}
 		return string(rest[:end]), true
+	}
+	if command, ok := localExec(text); ok {
+		return command, true
 	}
 	if command := runnerCommand(text); command != "" {
 		return command, true
@@ -266,10 +273,16 @@ func instructed(line string) bool {
 // simple reads one simple command.
 func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 	e.said.note(c.words)
+	if name := whichProgram(c); name != "" {
+		c.words = append([]string{name}, c.words[1:]...)
+	}
 	c.words = e.said.spell(c.words)
 	name, args := unwrap(c.words)
 	if depth >= maxNesting {
 		return false
+	}
+	if !e.bare {
+		environment(c.words, name, args, o)
 	}
 	if !e.bare {
 		if known, ok := e.fetched(name, args, c, o, depth); ok {

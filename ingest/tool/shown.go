@@ -153,6 +153,9 @@ func (e *echo) unseen(a *ask, o *evidence.Out) {
 	if a == nil {
 		return
 	}
+	if a.tool != "make" {
+		o.Makes("pypi") // it may have
+	}
 	if a.tool == "script" && e.alone {
 		a.quiet = !a.traces
 		a.loud = a.traces

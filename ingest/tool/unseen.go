@@ -158,7 +158,7 @@ var targetWords = wordSet("dep deps dependencies requirements reqs setup bootstr
 // lists, here, in a container or on other machines, and whose output is not read.
 var taskRunners = wordSet("task go-task pyinvoke poe invoke inv fab mage doit rake thor lerna nx turbo ansible ansible-playbook ansible-pull " +
 	"vagrant packer salt-call chef-client puppet bazel bazelisk buck2 pants act " +
-	"earthly dagger pack s2i devcontainer")
+	"earthly dagger pack s2i devcontainer plz molecule")
 
 // runnerValued are the options of task runners that take a word.
 var runnerValued = wordSet("-C -f --file --cd --env -E --project -p --vcs-ref -P")
@@ -171,6 +171,10 @@ func runsTask(name string, args []string) bool {
 		return false
 	}
 	switch name {
+	case "direnv": // it runs .envrc first
+		return plain[0] == "exec" || plain[0] == "export" || plain[0] == "reload"
+	case "cargo":
+		return plain[0] == "make"
 	case "mise", "rtx", "devbox", "deno", "moon", "composer":
 		return len(plain) > 1 && (plain[0] == "run" || plain[0] == "r" || plain[0] == "task" || plain[0] == "run-script")
 	case "pdm", "pipenv": // a word that is no program is a script of the project
@@ -305,7 +309,7 @@ func isScript(word string) bool {
 		return false
 	}
 	first, _, inside := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(file, "./"), "../"), "/")
-	if inside && !scriptFolders[first] || !inside && !strings.HasPrefix(file, "./") && !strings.HasPrefix(file, "../") {
+	if inside && !scriptFolders[first] && !(first == "bin" && scriptNames[base]) || !inside && !strings.HasPrefix(file, "./") && !strings.HasPrefix(file, "../") {
 		return false
 	}
 	return !projectPrograms[base]
@@ -313,6 +317,9 @@ func isScript(word string) bool {
 
 // scriptFolders are where projects keep scripts.
 var scriptFolders = wordSet("scripts script ci tools hack dev .ci .github .gitlab .circleci .buildkite build-tools devops deploy etc")
+
+// scriptNames are what projects call the scripts among their programs.
+var scriptNames = wordSet("setup bootstrap ci install deps update cibuild")
 
 // projectPrograms stand in a project under names without an end, and are no
 // scripts of its own.

@@ -178,7 +178,7 @@ func elsewhere(name string, args []string) []string {
 	var plain []string
 	switch name {
 	case "kubectl", "oc":
-		if i := slices.Index(args, "--"); i > 0 && args[0] == "exec" {
+		if i := slices.Index(args, "--"); i > 0 && (args[0] == "exec" || args[0] == "run" || args[0] == "debug") {
 			plain = args[i:]
 		}
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":

@@ -1,0 +1,245 @@
+package tool
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// miseAsk reads mise, whose tools may be packages of Python or Node, and come
+// with what those need. Which tools a project wants stands in a file of it.
+//
+//	mise install    mise use -g pipx:aider-chat npm:prettier@3
+//
+// https://mise.jdx.dev/dev-tools/backends/
+func miseAsk(_ string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-C --cd -E --env -j --jobs -p --path"))
+	if len(plain) == 0 || f.has("--help", "-h", "--version", "-n", "--dry-run") ||
+		!slices.Contains([]string{"install", "i", "use", "u", "up", "upgrade"}, plain[0]) {
+		return nil
+	}
+	a := &ask{tool: "mise", kind: "pypi", quiet: true}
+	if len(plain) == 1 { // all that the file lists
+		a.unnamed, a.others = true, []string{"npm"}
+		return a
+	}
+	for _, w := range plain[1:] {
+		backend, name, ok := strings.Cut(w, ":")
+		switch {
+		case ok && (backend == "pipx" || backend == "uvx"):
+			a.uvWord(name)
+			a.unnamed = true
+		case ok && backend == "npm":
+			a.npm([]string{name})
+			a.others = []string{"npm"}
+		}
+	}
+	if len(a.items) == 0 && !a.unnamed {
+		return nil
+	}
+	return a
+}
+
+// hiddenVerbs are the commands of programs that install packages of Python into
+// environments of their own, and show nothing of that, or only that it was done.
+//
+//	meltano install          Installed extractor 'tap-github'
+//	mlflow run .             (pip install --quiet)
+//	maturin develop          🛠 Installed api-0.1.0
+//	ansible-builder build    Complete! The build context can be found at: context
+//
+// https://docs.meltano.com/reference/command-line-interface/#install
+// https://mlflow.org/docs/latest/ml/projects/
+// https://www.maturin.rs/develop.html
+// https://ansible.readthedocs.io/projects/builder/en/latest/usage/
+var hiddenVerbs = map[string]map[string]bool{
+	"meltano": wordSet("install add upgrade"), "maturin": wordSet("develop dev"), "ansible-builder": wordSet("build"),
+	"mlflow": wordSet("run models"), "snakemake": nil, "briefcase": wordSet("create update dev"),
+}
+
+// hiddenAsk reads those programs.
+func hiddenAsk(name string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("--env-manager -e -P -m --env"))
+	verbs := hiddenVerbs[name]
+	switch {
+	case f.has("--help", "-h", "--version", "--skip-install"), slices.Contains(f["--env-manager"], "local"):
+		return nil
+	case name == "snakemake" && !f.has("--use-conda", "--sdm", "--software-deployment-method"):
+		return nil // https://snakemake.readthedocs.io/en/stable/snakefiles/deployment.html
+	case verbs != nil && (len(plain) == 0 || !verbs[plain[0]]):
+		return nil
+	case name == "mlflow" && plain[0] == "models" && !slices.ContainsFunc(plain[1:], func(w string) bool { return w != "update-pip-requirements" }):
+		return nil
+	}
+	return &ask{tool: name, kind: "pypi", unnamed: true, quiet: true}
+}
+
+// shownByPip reads commands that have pip install, and show what it prints.
+//
+//	flit install --deps develop    pulumi install    pipx runpip black install click
+//
+// https://flit.pypa.io/en/stable/cmdline.html#flit-install
+func shownByPip(name string, args []string) *ask {
+	_, plain := leadingFlags(args, nil)
+	if len(plain) == 0 || plain[0] != "install" || slices.Contains(args, "--help") {
+		return nil
+	}
+	return &ask{tool: "pip", kind: "pypi", unnamed: true, quiet: name == "flit" && slices.Contains(args, "-q")}
+}
+
+// notebookAsk reads commands that run the cells of a notebook. Cells may install
+// ("%pip install x"), and what they print goes into the notebook.
+//
+//	jupyter nbconvert --to notebook --execute analysis.ipynb
+//	papermill in.ipynb out.ipynb
+//
+// https://nbconvert.readthedocs.io/en/latest/execute_api.html
+// https://papermill.readthedocs.io/en/latest/usage-cli.html
+func notebookAsk(name string, args []string) *ask {
+	runs := name == "papermill"
+	switch name {
+	case "jupyter":
+		runs = len(args) > 1 && (args[0] == "execute" || args[0] == "run" || args[0] == "nbconvert" && slices.Contains(args, "--execute"))
+	case "jupyter-nbconvert":
+		runs = slices.Contains(args, "--execute")
+	case "ipython", "runipy":
+		runs = slices.ContainsFunc(args, func(w string) bool { return strings.HasSuffix(w, ".ipynb") })
+	case "pytest", "py.test":
+		runs = slices.ContainsFunc(args, func(w string) bool { return w == "--nbmake" || w == "--nbval" || w == "--nbval-lax" })
+	}
+	if !runs || len(args) == 0 || slices.Contains(args, "--help") {
+		return nil
+	}
+	return &ask{tool: "script", others: anything, quiet: true}
+}
+
+// placeAsk reads commands that have a project built and installed by the place
+// that it is to run at. Some print the log of that build: where nothing of it
+// is seen, nobody knows what came.
+//
+//	fly deploy    railway up --detach    vercel deploy --prod    eb deploy    firebase deploy --only functions
+//
+// https://fly.io/docs/flyctl/deploy/  https://docs.railway.com/reference/cli-api
+// https://vercel.com/docs/cli/deploy  https://firebase.google.com/docs/cli
+func placeAsk(name string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-a --app -c --config -i --image --only --except -P --project -t --token --scope -S -s --service -e --environment --label -l"))
+	verb := ""
+	if len(plain) > 0 {
+		verb = plain[0]
+	}
+	if f.has("--help", "-h", "--version") {
+		return nil
+	}
+	a := &ask{tool: name, kind: "image", others: everyKind, loud: true}
+	switch name {
+	case "fly", "flyctl":
+		if verb != "deploy" && verb != "launch" || f.has("-i", "--image") {
+			return nil
+		}
+		a.speaks = true
+	case "werf": // it draws boxes around what docker prints
+		if verb != "build" && verb != "converge" {
+			return nil
+		}
+		a.speaks = true
+	case "railway":
+		if verb != "up" {
+			return nil
+		}
+		a.speaks, a.quiet = true, f.has("-d", "--detach")
+	case "vercel", "vc":
+		if verb != "" && verb != "deploy" && verb != "." || f.has("--prebuilt") {
+			return nil
+		}
+		a.quiet = !f.has("--logs")
+	case "eb":
+		if verb != "deploy" && verb != "create" {
+			return nil
+		}
+		a.quiet = true
+	case "firebase":
+		only := strings.Join(f["--only"], ",")
+		if verb != "deploy" || only != "" && !strings.Contains(only, "functions") {
+			return nil
+		}
+		a.quiet = true
+	}
+	return a
+}
+
+// whichProgram names the program that a command looks for, to be called as the
+// word that another begins with:
+//
+//	$(which pip) install -q litellm
+//	`command -v pip3` install -q litellm
+func whichProgram(c shellCommand) string {
+	if len(c.words) < 2 || c.words[0] != "$" && c.words[0] != "`" {
+		return ""
+	}
+	words := strings.Fields(strings.Trim(c.yields, "()"))
+	switch {
+	case len(words) == 2 && words[0] == "which", len(words) == 3 && (words[0] == "command" || words[0] == "type" || words[0] == "pyenv" || words[0] == "which"):
+		return words[len(words)-1]
+	}
+	return ""
+}
+
+// localExec reads how terraform shows a command before it runs it on this
+// machine; what it prints stands behind the same prefix.
+//
+//	null_resource.deps (local-exec): Executing: ["/bin/sh" "-c" "pip install -q -r requirements.txt"]
+//
+// https://developer.hashicorp.com/terraform/language/provisioners
+func localExec(text []byte) (command string, ok bool) {
+	_, inside, ok := bytes.Cut(text, []byte(" (local-exec): Executing: ["))
+	rest, closed := strings.CutSuffix(string(inside), `"]`)
+	if !ok || !closed || len(rest) > maxCommand {
+		return "", false
+	}
+	_, command, ok = strings.Cut(rest, `" "-c" "`)
+	if !ok {
+		if _, command, ok = strings.Cut(rest, `" "-Command" "`); !ok {
+			return "", false
+		}
+	}
+	return strings.NewReplacer(`\"`, `"`, `\n`, "\n", `\t`, " ").Replace(command), true
+}
+
+// remoteBuildAsk reads the commands that have an image built by a cloud. They
+// print the log of that build, unless they do not wait for it, or may not read
+// it: then only a summary comes.
+//
+//	gcloud builds submit --tag europe-docker.pkg.dev/acme/web/api .
+//	az acr build -r acme -t api:1 .
+//
+// Those that deploy have the place build what it runs, and show nothing of that:
+//
+//	gcloud functions deploy hello    gcloud app deploy    az webapp up
+//
+// https://cloud.google.com/sdk/gcloud/reference/builds/submit
+// https://learn.microsoft.com/cli/azure/acr#az-acr-build
+// https://learn.microsoft.com/cli/azure/webapp#az-webapp-up
+func remoteBuildAsk(name string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("--tag -t --config --project --region --substitutions --machine-type --timeout --gcs-source-staging-dir -r --registry -g --resource-group --image --file --build-arg --platform --verbosity --format -o --output --subscription --source --build-remote -n --name --runtime --sku -s --plan -p --location -l"))
+	if len(plain) > 0 && (plain[0] == "beta" || plain[0] == "alpha") {
+		plain = plain[1:]
+	}
+	if len(plain) < 2 || f.has("--help", "-h") {
+		return nil
+	}
+	verb := strings.Join(plain[:2], " ")
+	builds, deploys := verb == "builds submit", verb == "functions deploy" || verb == "app deploy" || f.has("--source") && slices.Contains(plain, "deploy")
+	if name == "az" {
+		builds = verb == "acr build"
+		deploys = verb == "webapp up" || verb == "containerapp up" && f.has("--source") || slices.Contains(f["--build-remote"], "true")
+	}
+	if !builds && !deploys {
+		return nil
+	}
+	unseen := deploys || f.has("--async", "--no-logs", "--no-wait", "--suppress-logs") || slices.Contains(f["--verbosity"], "none")
+	return &ask{tool: verb, kind: "image", others: everyKind, loud: true, speaks: true, quiet: unseen}
+}
+
+// remoteBuild is how the log of a build of Google Cloud Build begins, for whoever
+// waits for one.
+const remoteBuild = "starting build \""
