@@ -228,8 +228,9 @@ const maxOrigins = 5
 
 // Store appends an answer to the case, for Compare to find later. The same
 // answer as the one before changes nothing. program is the version, command the
-// line that was run.
-func Store(db *timeline.DB, r *Result, program, command string) error {
+// line that was run. It returns how many subjects have another verdict than in the
+// answer before, 0 for the first.
+func Store(db *timeline.DB, r *Result, program, command string) (changed int, err error) {
 	known := map[uintptr]string{} // subjects of which the same is known share their channels
 	rows := func(yield func(timeline.VerdictRow) bool) {
 		for f := range r.bySubject() {
@@ -246,8 +247,8 @@ func Store(db *timeline.DB, r *Result, program, command string) error {
 	}
 	a := answerOf(r)
 	a.Program, a.Subjects = program, len(r.Findings)
-	_, err := db.StoreAnswer(&a, rows, command)
-	return err
+	_, err = db.StoreAnswer(&a, rows, command)
+	return a.Changed, err
 }
 
 // bySubject yields the findings by subject. Those of one verdict are in order:

@@ -37,10 +37,12 @@ type AnswerRow struct {
 	Complete bool
 	Sources  int
 	Subjects int
+	Changed  int // subjects with another verdict than in the answer before, when it was stored; 0 for the first
 }
 
 // StoreAnswer appends an answer with its verdicts. The same answer as the one
-// before changes nothing, and stored is false. a.ID and a.At are filled in.
+// before changes nothing, and stored is false. a.ID, a.At and a.Changed are filled
+// in.
 // The verdicts of a.Subjects subjects come by subject, and are asked for twice
 // when the answer is another one.
 func (db *DB) StoreAnswer(a *AnswerRow, verdicts iter.Seq[VerdictRow], command string) (stored bool, err error) {
@@ -75,6 +77,7 @@ func (w *writer) answer(a *AnswerRow, sum string, verdicts iter.Seq[VerdictRow],
 		return err
 	}
 	var err error
+	first := len(before) == 0
 	a.ID, err = w.exec("INSERT INTO answer(incident,revision,at,program,complete,sources,subjects,sum) VALUES(?,?,?,?,?,?,?,?)",
 		a.Incident, a.Revision, a.At, a.Program, a.Complete, a.Sources, a.Subjects, sum)
 	if err != nil {
@@ -86,11 +89,15 @@ func (w *writer) answer(a *AnswerRow, sum string, verdicts iter.Seq[VerdictRow],
 		if known && old == v {
 			continue
 		}
+		if !first && old.Verdict != v.Verdict {
+			a.Changed++
+		}
 		if err := w.put(w.verdicts, a.ID, v.Subject, v.Verdict, v.Rule, v.Because, v.Artifact, v.Channels, v.Origins); err != nil {
 			return err
 		}
 	}
 	for subject := range before { // it has no verdict any more
+		a.Changed++
 		if err := w.put(w.verdicts, a.ID, subject, "", "", "", "", "", ""); err != nil {
 			return err
 		}

@@ -153,12 +153,14 @@ func (a *app) listAnswers(out *bufio.Writer, db *timeline.DB, inc *matchers.Inci
 	return reports.AnswersText(out, answers)
 }
 
-// store keeps the answer for 'pulltrail diff'. A case that another process
-// writes, or that cannot be written, is no reason to refuse an answer.
-func (a *app) store(res *matchers.Result) error {
+// store keeps the answer for 'pulltrail diff', and returns how many verdicts are
+// other than in the one before. A case that another process writes, or that cannot
+// be written, is no reason to refuse an answer.
+func (a *app) store(res *matchers.Result) (changed int, err error) {
 	db, err := timeline.CreateAtOnce(a.caseDir)
-	if err == nil {
-		err = errors.Join(matchers.Store(db, res, version, a.commandLine()), db.Close())
+	if err != nil {
+		return 0, err
 	}
-	return err
+	changed, err = matchers.Store(db, res, version, a.commandLine())
+	return changed, errors.Join(err, db.Close())
 }

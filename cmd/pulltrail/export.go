@@ -148,6 +148,10 @@ func (a *app) writeTo(path string, write func(io.Writer) error) error {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	fmt.Fprintf(a.err, "wrote %s\n", reports.Text(path))
+	about := ""
+	if a.asked != "" { // it may be that of the last question, which was not named
+		about = ", of " + a.asked
+	}
+	fmt.Fprintf(a.err, "wrote %s\n", reports.Text(path+about))
 	return nil
 }

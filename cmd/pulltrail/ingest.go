@@ -111,7 +111,7 @@ func (a *app) ingest(c *cobra.Command, paths []string, opt ingest.Options) error
 		return err
 	}
 	if !a.json && len(res.Files)+len(refused) > 1 {
-		fmt.Fprint(a.out, inAll(res.Files, len(refused)))
+		fmt.Fprint(a.out, inAll(res.Files, len(refused), c.Name() == "ingest"))
 	}
 	switch {
 	case len(res.Files) > 0 || len(refused) > 0:
@@ -150,8 +150,9 @@ func (a *app) printFiles(files []ingest.File) error {
 }
 
 // inAll says in a line how many files were read and how many objects could not be
-// had, and what to do about these and about those that say not whose they are.
-func inAll(files []ingest.File, refused int) string {
+// had, and what to do about these and, where they should have subjects, about those
+// that say not whose they are.
+func inAll(files []ingest.File, refused int, subjects bool) string {
 	states := map[timeline.State]int{}
 	var found int64
 	nameless := 0
@@ -176,7 +177,7 @@ func inAll(files []ingest.File, refused int) string {
 	if states[timeline.Read] < len(files) || refused > 0 {
 		text += "'pulltrail coverage INCIDENT' says what to do about what was not read whole\n"
 	}
-	if nameless > 0 {
+	if subjects && nameless > 0 {
 		text += fmt.Sprintf("%d name no host or job: read them again with --subject KIND:ID, they then stand under its name, not under their path\n", nameless)
 	}
 	return text

@@ -36,7 +36,12 @@ The verdicts are stored in the case, when they are others than the time before:
 			}
 			a.remember(args[0], res.Incident)
 			stored := make(chan error, 1)
-			go func() { stored <- a.store(res) }() // the disk is slow
+			changed := 0
+			go func() { // the disk is slow
+				var err error
+				changed, err = a.store(res)
+				stored <- err
+			}()
 			out := bufio.NewWriter(a.out)
 			if a.json {
 				err = reports.WriteAnswer(out, res)
@@ -46,6 +51,9 @@ The verdicts are stored in the case, when they are others than the time before:
 			err = errors.Join(err, out.Flush())
 			if err := <-stored; err != nil {
 				fmt.Fprintln(a.err, "pulltrail: not stored for 'pulltrail diff': "+reports.Text(strings.ReplaceAll(err.Error(), "\n", "; ")))
+			}
+			if changed > 0 && !a.json && err == nil {
+				_, err = fmt.Fprintf(a.out, "Other than in the answer before: %s. 'pulltrail diff %s' says which, and why.\n", count(changed, "verdict"), reports.Text(args[0]))
 			}
 			if err != nil {
 				return err
@@ -90,6 +98,7 @@ func (a *app) match(incident string) (*timeline.DB, *matchers.Result, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	a.asked = inc.ID
 	db, err := timeline.Open(a.caseDir)
 	if err != nil {
 		return nil, nil, err

@@ -161,6 +161,6 @@ func (a *app) reportCustomers(opt reportOptions) error {
 			return fmt.Errorf("write report: %w", err)
 		}
 	}
-	fmt.Fprintf(a.err, "wrote %s in %s\n", count(len(customers), "customer"), reports.Text(opt.output))
+	fmt.Fprintf(a.err, "wrote %s in %s, of %s\n", count(len(customers), "customer"), reports.Text(opt.output), reports.Text(a.asked))
 	return nil
 }

@@ -51,6 +51,7 @@ type app struct {
 	caseDir  string
 	json     bool
 	args     []string // the command line, for the record
+	asked    string   // id of the incident that was matched, "" before
 }
 
 // run is the whole program but for the process around it.
