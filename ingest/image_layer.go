@@ -43,6 +43,12 @@ func (w *walk) file(h *tar.Header, r io.Reader) error {
 		return w.python(name, ext, r)
 	}
 	for _, f := range w.formats {
+		if h.Typeflag == tar.TypeSymlink {
+			if err := w.symlink(f, name, h.Linkname); err != nil {
+				return err
+			}
+			continue
+		}
 		if !f.Place(name) {
 			continue
 		}
@@ -56,6 +62,24 @@ func (w *walk) file(h *tar.Header, r io.Reader) error {
 			// The path may say enough.
 			return w.list(f, name, bytes.NewReader(nil))
 		}
+	}
+	return nil
+}
+
+// symlink looks at a link to a list, or to the folder of one. What it leads to may
+// be in a layer below, or in a cache that is not part of the image: uv can link all
+// that it installs. The path says which release it is.
+//
+//	lib/python3.13/site-packages/litellm-1.107.0.dist-info -> /cache/archive-v0/Zq7…/litellm-1.107.0.dist-info
+func (w *walk) symlink(f *evidence.Format, name, target string) error {
+	if !path.IsAbs(target) {
+		target = path.Join("/", path.Dir(name), target)
+	}
+	switch {
+	case f.Topic == timeline.PyPI && f.Place(name+"/METADATA"):
+		return w.list(f, name+"/METADATA", bytes.NewReader(nil))
+	case f.Place(name) && (f.Topic == timeline.PyPI || !f.Place(strings.TrimPrefix(path.Clean(target), "/"))):
+		return w.list(f, name, bytes.NewReader(nil))
 	}
 	return nil
 }
@@ -91,7 +115,7 @@ func (w *walk) list(f *evidence.Format, name string, r io.Reader) error {
 	case t.Skipped > 0:
 		return w.unsure(f, inner, fmt.Errorf("%d records could not be understood", t.Skipped))
 	case len(data) == 0 && len(w.l.Events) == before && f.Topic == timeline.NPM:
-		return w.unsure(f, inner, errors.New("a hard link to a file that was not read"))
+		return w.unsure(f, inner, errors.New("a link to a file that was not read"))
 	}
 	return nil
 }

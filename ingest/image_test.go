@@ -106,10 +106,14 @@ func zst(data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-func linked(name, to string) []byte {
+func linked(name, to string) []byte { return link(name, to, tar.TypeLink) }
+
+func symlinked(name, to string) []byte { return link(name, to, tar.TypeSymlink) }
+
+func link(name, to string, kind byte) []byte {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
-	check(w.WriteHeader(&tar.Header{Name: name, Linkname: to, Typeflag: tar.TypeLink}))
+	check(w.WriteHeader(&tar.Header{Name: name, Linkname: to, Typeflag: kind}))
 	check(w.Close())
 	return b.Bytes()
 }
@@ -175,9 +179,16 @@ func TestImageArchives(t *testing.T) {
 
 		{"hard link that names its package", with(linked(sitePackages+"litellm-1.107.0.dist-info/METADATA", "cache/4f0c")), timeline.Read, "", and(litellm)},
 		{
-			"hard link that does not", with(linked("srv/node_modules/chalk/package.json", "store/4f0c")), timeline.Partial, "hard link",
+			"hard link that does not", with(linked("srv/node_modules/chalk/package.json", "store/4f0c")), timeline.Partial, "a link to a file",
 			[]string{"covers apk", "covers conda", "covers deb", "covers pypi"},
 		},
+		{"symbolic link to a list that a cache holds", with(symlinked(sitePackages+"litellm-1.107.0.dist-info/METADATA", "/cache/4f0c")), timeline.Read, "", and(litellm)},
+		{"symbolic link to the folder of one", with(symlinked(sitePackages+"litellm-1.107.0.dist-info", "../../../../cache/4f0c")), timeline.Read, "", and(litellm)},
+		{
+			"symbolic link to a package that is not named", with(symlinked("srv/node_modules/chalk/package.json", "/store/4f0c")), timeline.Partial, "a link to a file",
+			[]string{"covers apk", "covers conda", "covers deb", "covers pypi"},
+		},
+		{"symbolic links to folders of packages", with(app, symlinked("a/node_modules/chalk", "../../srv/node_modules/chalk")), timeline.Read, "", and(litellm, chalk)},
 		{"hard link to what was read", with(app, linked("a/node_modules/chalk/package.json", "srv/node_modules/chalk/package.json")), timeline.Read, "", and(litellm, chalk)},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -109,7 +109,7 @@ func (c *covers) channel(a *about, ch *asked) (bool, string, []Hole) {
 		spans = append(spans, r.Span)
 	}
 	c.spans = spans
-	if a.subject.Kind == timeline.Image && c.m.holds.listed(a.subject.ID) {
+	if a.subject.Kind == timeline.Image && !c.m.q.packaged(ch.name) && c.m.holds.listed(a.subject.ID) {
 		return true, "the content list of the image is whole", nil
 	}
 	if !ch.windows {
@@ -126,6 +126,21 @@ func (c *covers) channel(a *about, ch *asked) (bool, string, []Hole) {
 		return false, "what was read leaves a hole from " + timeline.FormatTime(open[0].From), open
 	}
 	return true, "what was read covers the whole window", nil
+}
+
+// packaged reports whether a channel serves packages that a list of an image's
+// content may leave out: a whole list of one kind of packages is none of another.
+func (q *question) packaged(channel string) bool {
+	for topic := range q.topics[channel] {
+		switch topic {
+		case timeline.Images, timeline.GitHubActions, "github", "vscode-extension": // no list of content has them
+		default:
+			if q.ecosystems[string(topic)] != "" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // holes lists the parts of [from, to] outside all spans.

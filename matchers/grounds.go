@@ -62,6 +62,9 @@ func (m *matching) answered(a *about, f *Finding) string {
 // and the log says what. A bare state (a lock file, one dist-info folder)
 // speaks of one moment that nobody knows, and what a host did before the
 // release was served says nothing of it; a job has one short life.
+//
+// What an image holds is one where all of it is known: a layer that was not read
+// may hold another version.
 func (m *matching) positive(j *judged) bool {
 	if from, _, ok := m.q.union(j.channel); ok && j.Span.To < from && j.Subject.Kind != timeline.Job {
 		return false
@@ -70,7 +73,7 @@ func (m *matching) positive(j *judged) bool {
 	case timeline.Install, timeline.Download, timeline.Pull, timeline.Run, timeline.Build, timeline.Push, timeline.Cached:
 		return true
 	case timeline.Present:
-		return j.Op != 0 || j.Subject.Kind == timeline.Image
+		return j.Op != 0 || j.Subject.Kind == timeline.Image && (j.Parts.Type == "image" || m.holds.lists(j.Subject.ID, j.Parts.Type))
 	}
 	return false
 }
