@@ -75,7 +75,7 @@ func (m *matching) raise(a *about, j *judged) (counts bool) {
 	if j.rule != "opaque-in-window" && j.rule != ruleOpenWindow {
 		return true
 	}
-	if m.known[projectKind{projectOf(a.subject), j.Parts.Type}] {
+	if m.uses(a.subject, j.Fact) {
 		j.verdict, j.rule = Possible, "opaque-of-a-user"
 		j.because += "; the project is known to use a listed package"
 		return true

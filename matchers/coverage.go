@@ -36,14 +36,22 @@ type asked struct {
 	from, to   int64 // of its windows together
 	windows    bool  // it has some
 	all        []Hole
+	open       bool   // an end of them is not known
+	unread     string // a purl type that it serves and of which no command is known; "" where all are
 }
 
 // askedOf prepares a channel.
 func (q *question) askedOf(name string) asked {
 	ch := asked{name: name, base: base(name), topics: map[timeline.Topic]bool{timeline.Everything: true, timeline.Topic(base(name)): true}}
 	maps.Copy(ch.topics, q.topics[name])
+	for topic := range q.topics[name] {
+		if q.ecosystems[string(topic)] != "" && !slices.Contains(timeline.FetchedKinds, string(topic)) {
+			ch.unread = string(topic)
+		}
+	}
 	ch.from, ch.to, ch.windows = q.union(name)
 	ch.all = []Hole{{name, ch.from, ch.to}}
+	ch.open = !ch.windows || ch.from == timeline.Beginning || ch.to == timeline.Forever
 	return ch
 }
 
@@ -97,11 +105,17 @@ func (c *covers) channel(a *about, ch *asked) (bool, string, []Hole) {
 			return true, "the inventory does not list it for the host", nil
 		}
 	}
+	mute := ""
 	spans := c.spans[:0]
 	for i := range a.rows {
 		r := &a.rows[i]
 		if !ch.topics[r.Topic] {
 			continue
+		}
+		if r.Topic == timeline.Everything {
+			if mute = c.mute(a, ch); mute != "" {
+				continue
+			}
 		}
 		if r.Whole {
 			return true, r.Why, nil
@@ -114,6 +128,9 @@ func (c *covers) channel(a *about, ch *asked) (bool, string, []Hole) {
 	}
 	if !ch.windows {
 		return false, "the incident gives no window for it", nil
+	}
+	if len(spans) == 0 && mute != "" {
+		return false, mute, ch.all
 	}
 	if len(spans) == 0 {
 		return false, "no source covers it", ch.all
@@ -141,6 +158,22 @@ func (q *question) packaged(channel string) bool {
 		}
 	}
 	return false
+}
+
+// mute says why the log of a job, however whole, shows nothing of a channel; ""
+// where it does.
+func (c *covers) mute(a *about, ch *asked) string {
+	if ch.unread != "" {
+		return "nothing is known here of the commands that fetch packages of type " + ch.unread
+	}
+	if ch.open && a.subject.Kind == timeline.Job && len(c.m.silent) > 0 {
+		for _, topic := range slices.Sorted(maps.Keys(ch.topics)) {
+			if c.m.silent[jobKind{a.subject, topic}] {
+				return "its log is whole, but it ran commands that do not say which " + string(topic) + " packages came, and nobody knows both ends of the window"
+			}
+		}
+	}
+	return ""
 }
 
 // holes lists the parts of [from, to] outside all spans.

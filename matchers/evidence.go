@@ -39,7 +39,8 @@ type record struct {
 	holdsAll  func(yield func(from, to string)) error
 	during    func([]timeline.Span) ([]*timeline.Fact, error) // of opaque commands
 	opaqueOf  func([]timeline.Subject) ([]*timeline.Fact, error)
-	seen      map[factKey]bool // facts that were read
+	silent    func([]timeline.Span, func(job timeline.Subject, kind string)) error // jobs with opaque commands that name nothing
+	seen      map[factKey]bool                                                     // facts that were read
 	endpoints func([]timeline.Subject, func(string) bool, func(timeline.Subject, string)) error
 }
 
@@ -65,7 +66,7 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 		return collect(func(y func(*timeline.Fact) error) error { return db.OpaqueDuring(spans, y) })
 	}, opaqueOf: func(who []timeline.Subject) ([]*timeline.Fact, error) {
 		return collect(func(y func(*timeline.Fact) error) error { return db.OpaqueOf(who, y) })
-	}, seen: map[factKey]bool{}}
+	}, silent: db.Silent, seen: map[factKey]bool{}}
 	facts := make(chan error, 1)
 	go func() { facts <- r.listed(db, q) }()
 	if err := errors.Join(r.rest(db), <-facts); err != nil {

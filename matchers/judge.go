@@ -293,6 +293,9 @@ func (q *question) judgeAction(f *timeline.Fact, a *CIAction) judged {
 		return q.exactly(j, false, "exact-commit", f.Parts.Name+" at "+commit, a.Cite)
 	case commit != "" && (contains(a.SafeCommits, commit) || q.inc.Complete.Commits):
 		j.answer = true
+	case commit != "" && w != nil && f.Item.Ref != commit && len(a.Refs) > 0 && matchesAny(a.Refs, f.Item.Ref):
+		j.rule, j.verdict = "moved-ref-in-window", Possible
+		j.because = fmt.Sprintf("%s %s@%s %s, a ref that was moved, and got a commit that the incident does not list; its list is not complete", verb(f.Action), f.Parts.Name, f.Item.Ref, q.when(w, f.Span))
 	case commit != "" && q.since(a.Channel, f.Span):
 		j.rule, j.verdict = "unlisted-commit", Unknown
 		j.because = fmt.Sprintf("%s %s at a commit that the incident does not list, and its list is not complete", verb(f.Action), f.Parts.Name)

@@ -47,7 +47,8 @@ type matching struct {
 	carriers *carriers                              // images that carry the release on
 	ops      map[int64]map[int64]timeline.Op        // by source
 	asked    map[timeline.OpKey]timeline.Op         // those of asks
-	known    map[projectKind]bool                   // who is known to use a listed package
+	known    map[projectKind]use                    // who is known to use a listed package
+	silent   map[jobKind]bool                       // jobs with commands that name nothing, in windows that are open
 	late     map[timeline.Subject]int64             // engines of which nothing is known before a time
 	made     int64                                  // facts that stand for what is no event
 	wrote    map[timeline.Subject]*timeline.LinkRow // who wrote a cache; nil before it is asked for

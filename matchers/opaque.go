@@ -13,17 +13,47 @@ type projectKind struct {
 	kind    string
 }
 
-// users lists the projects that are known to use a listed package.
-func (m *matching) users() map[projectKind]bool {
-	known := map[projectKind]bool{}
+// use is what shows that a project uses a listed package: one invocation, or
+// more than that.
+type use struct {
+	source, op int64 // op is 0 where it is more
+}
+
+// users lists the projects that are known to use a listed package. A version that
+// a command pins or got is known of that command alone.
+func (m *matching) users() map[projectKind]use {
+	known, got := map[projectKind]use{}, map[opKey]bool{}
 	for a := range m.people.all() {
-		for _, j := range a.judged {
-			if j.Parts.Name != "" && m.q.packages[packageKey(j.Parts)] != nil && j.Action != timeline.Contact {
-				known[projectKind{projectOf(a.subject), j.Parts.Type}] = true
+		for i := range a.judged {
+			if j := &a.judged[i]; j.Action == timeline.Install && j.Op != 0 {
+				got[opKey{j.Source, j.Op, packageKey(j.Parts)}] = true
 			}
 		}
 	}
+	for a := range m.people.all() {
+		for i := range a.judged {
+			j := &a.judged[i]
+			if j.Parts.Name == "" || m.q.packages[packageKey(j.Parts)] == nil || j.Action == timeline.Contact {
+				continue
+			}
+			k, by := projectKind{projectOf(a.subject), j.Parts.Type}, use{}
+			if pinned := j.Action == timeline.Require && j.Parts.Version != ""; pinned || got[opKey{j.Source, j.Op, packageKey(j.Parts)}] {
+				by = use{j.Source, j.Op}
+			}
+			if had, ok := known[k]; ok && had != by {
+				by = use{}
+			}
+			known[k] = by
+		}
+	}
 	return known
+}
+
+// uses reports whether the project of a subject is known to use a listed package
+// by anything but the command itself: what that names is judged by its name.
+func (m *matching) uses(s timeline.Subject, f *timeline.Fact) bool {
+	by, known := m.known[projectKind{projectOf(s), f.Parts.Type}]
+	return known && (by.op == 0 || by != use{f.Source, f.Op})
 }
 
 // opaque places the commands that may have fetched packages and did not name
@@ -36,6 +66,9 @@ func (m *matching) opaque() error {
 	}
 	m.known = m.users()
 	closed, open := m.q.spans()
+	if err := m.hush(open); err != nil {
+		return err
+	}
 	facts, err := m.r.during(closed)
 	if err != nil {
 		return err
@@ -61,10 +94,30 @@ func (m *matching) opaque() error {
 	return nil
 }
 
+// hush notes the jobs that ran a command which names no package while a window is
+// open. Such a command makes no suspicion, since there are many; but the log of
+// its job shows nothing of what came, however whole it is.
+func (m *matching) hush(open []timeline.Span) error {
+	for _, c := range m.q.inc.Channels {
+		if len(m.q.windows[c.Name]) == 0 {
+			open = append(slices.Clip(open), timeline.Span{From: timeline.Beginning, To: timeline.Forever})
+			break
+		}
+	}
+	m.silent = map[jobKind]bool{}
+	return m.r.silent(open, func(job timeline.Subject, kind string) { m.silent[jobKind{job, timeline.Topic(kind)}] = true })
+}
+
+// jobKind is a job, and a kind of package that it fetched without a word.
+type jobKind struct {
+	job  timeline.Subject
+	kind timeline.Topic
+}
+
 // counts reports whether what a command that was read for its time alone says
 // of the incident counts.
 func (m *matching) counts(f *timeline.Fact, js []judged) bool {
-	known := m.known[projectKind{projectOf(m.whose(f)), f.Parts.Type}]
+	known := m.uses(m.whose(f), f)
 	for i := range js {
 		if known || js[i].rule != ruleOpenWindow {
 			return true
@@ -75,7 +128,7 @@ func (m *matching) counts(f *timeline.Fact, js []judged) bool {
 
 // subjectsOf lists the subjects whose project is one of those, and the
 // addresses that a host among them had.
-func (m *matching) subjectsOf(known map[projectKind]bool) []timeline.Subject {
+func (m *matching) subjectsOf(known map[projectKind]use) []timeline.Subject {
 	projects := make(map[timeline.Subject]bool, len(known))
 	for k := range known {
 		projects[k.project] = true
@@ -135,7 +188,7 @@ const ruleUnseen = "unseen-in-window"
 // unseenGap says how to close what no line shows: somebody reads it.
 func unseenGap(f *Finding) Gap {
 	return Gap{
-		Subject: f.Subject.String(), Reason: "unseen", Detail: f.Because,
+		Subject: f.Subject.String(), Reason: reasonUnseen, Detail: f.Because,
 		Fix: "read what it ran, in the repository at that commit; where that installs nothing, 'pulltrail state " + SubjectWord + " " + scriptsRead +
 			" --by NAME' (of " + projectOf(f.Subject).String() + ": for all jobs of the project)",
 	}

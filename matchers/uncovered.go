@@ -23,6 +23,7 @@ const (
 	reasonHole     = "hole"
 	reasonRotated  = "rotated" // a piece of a rotated log was read, and the one before or after it is missing
 	reasonDisputed = "contradicted"
+	reasonUnseen   = "unseen" // commands ran that do not say what they fetched
 )
 
 // lack is the gap of a channel that is not covered for a subject.
@@ -31,6 +32,10 @@ func (c *covers) lack(a *about, ch *asked, why string, open []Hole) Gap {
 	g := Gap{Subject: s.String(), Channel: channel, Reason: reasonUnstated, Detail: why}
 	rows, spoken := speaking(a, ch)
 	switch {
+	case why != "" && why == c.mute(a, ch):
+		g.Reason = reasonUnseen
+		g.Fix = "find out what came: the lock file at that commit, a list of what is installed; where that is nothing listed, 'pulltrail state " +
+			SubjectWord + " no-" + c.wordOf(channel) + " --by NAME'"
 	case len(rows) > 0 && len(open) > 0:
 		var piece string
 		g.Reason, piece = c.where(rows, open, ch.from, ch.to)

@@ -195,6 +195,14 @@ type Link struct {
 	Origin
 }
 
+// FetchedKinds are the purl types of packages whose fetching the log of a job
+// shows: by the output of the program, or at least by its command, which is
+// opaque then. Of packages of another type a whole log without them says nothing.
+// Those of "generic" and "github" are files with an address.
+var FetchedKinds = strings.Fields(`
+	alpm apk brew cargo chocolatey cocoapods composer conan conda cpan deb gem generic github golang hackage helm hex
+	huggingface luarocks maven npm nuget oci opam pub pypi rpm scoop swift terraform vscode-extension winget`)
+
 // Topic is what a source speaks of: "pypi", "npm", "images",
 // "github-actions", … or Everything.
 type Topic string

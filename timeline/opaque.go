@@ -12,18 +12,13 @@ const opaque = "e.action = 15"
 // OpaqueDuring yields the facts of opaque commands that overlap one of the
 // spans.
 func (db *DB) OpaqueDuring(spans []Span, yield func(*Fact) error) error {
-	var args []any
-	var where []string
-	for _, s := range spans {
-		where = append(where, "(e.t0 IS NULL OR e.t0 <= ?) AND (e.t1 IS NULL OR e.t1 >= ?)")
-		args = append(args, s.To, s.From)
-	}
-	if len(where) == 0 {
+	where, args := overlapping(spans)
+	if where == "" {
 		return nil
 	}
 	var f found
 	if err := db.each(func(row rawRow) { f.ids = append(f.ids, row.int(0)) },
-		"SELECT e.id FROM event e WHERE "+opaque+" AND ("+strings.Join(where, " OR ")+")", args...); err != nil {
+		"SELECT e.id FROM event e WHERE "+opaque+" AND ("+where+")", args...); err != nil {
 		return fmt.Errorf("read timeline: %w", err)
 	}
 	return db.factsOfEvents(&f, yield)
@@ -32,4 +27,31 @@ func (db *DB) OpaqueDuring(spans []Span, yield func(*Fact) error) error {
 // OpaqueOf yields the facts of opaque commands of the subjects.
 func (db *DB) OpaqueOf(subjects []Subject, yield func(*Fact) error) error {
 	return db.bySubject(subjects, opaque, yield)
+}
+
+// Silent yields the jobs that ran a command which names no package, in one of
+// the spans, with the purl type of what it may have fetched.
+func (db *DB) Silent(spans []Span, yield func(job Subject, kind string)) error {
+	where, args := overlapping(spans)
+	if where == "" {
+		return nil
+	}
+	err := db.each(func(row rawRow) { yield(Subject{Kind: Job, ID: row.text(0)}, row.text(1)) }, `
+		SELECT DISTINCT s.name, a.type FROM event e JOIN subject s ON s.id = e.subject
+		JOIN bundle_item b ON b.bundle = e.bundle JOIN item i ON i.id = b.item JOIN artifact a ON a.id = i.artifact
+		WHERE `+opaque+" AND s.kind = 'job' AND a.name = '' AND i.ref = '' AND ("+where+")", args...)
+	if err != nil {
+		return fmt.Errorf("read timeline: %w", err)
+	}
+	return nil
+}
+
+// overlapping is the condition that an event overlaps one of the spans.
+func overlapping(spans []Span) (where string, args []any) {
+	var parts []string
+	for _, s := range spans {
+		parts = append(parts, "(e.t0 IS NULL OR e.t0 <= ?) AND (e.t1 IS NULL OR e.t1 >= ?)")
+		args = append(args, s.To, s.From)
+	}
+	return strings.Join(parts, " OR "), args
 }

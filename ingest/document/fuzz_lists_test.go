@@ -21,3 +21,8 @@ func FuzzGemfileLock(f *testing.F)   { fuzz(f, GemfileLock, "Gemfile.lock") }
 func FuzzGoModules(f *testing.F)     { fuzz(f, GoModules, "go.sum") }
 func FuzzGoBinary(f *testing.F)      { fuzz(f, GoBinary, "v.txt") }
 func FuzzScriptTiming(f *testing.F)  { fuzz(f, ScriptTiming, "t.tm") }
+func FuzzComposerLock(f *testing.F)  { fuzz(f, ComposerLock, "composer.lock") }
+func FuzzComposerJSON(f *testing.F)  { fuzz(f, ComposerJSON, "composer.json") }
+func FuzzComposerInstalled(f *testing.F) {
+	fuzz(f, ComposerInstalled, "vendor/composer/installed.json")
+}

@@ -136,7 +136,7 @@ func askOf(name string, args []string) *ask {
 	if isEditor(name) {
 		return editorAsk(args)
 	}
-	return nil
+	return otherAsk(name, args)
 }
 
 // called takes a program's name out of a variable that is called like it:

@@ -79,7 +79,47 @@ func scriptAsk(name, from string) *ask {
 	if strings.Contains(from, "get-pip.py") {
 		return &ask{tool: "pip", kind: "pypi", unnamed: true}
 	}
-	return &ask{tool: name, kind: "pypi", others: append(slices.Clone(everyKind), anyKind), quiet: true}
+	return &ask{tool: name, kind: "pypi", items: addressed(from), others: append(slices.Clone(everyKind), anyKind), quiet: true}
+}
+
+// addressed are the files that the words of a fetcher name by their address: a
+// file of a release, or a script that somebody hosts. One without a scheme is
+// taken for an address when it begins with a name that has a dot.
+//
+//	curl -s https://codecov.io/bash    curl -sL codecov.io/bash
+func addressed(command string) []timeline.Item {
+	var items []timeline.Item
+	for i, w := range strings.Fields(command) {
+		w = strings.Trim(w, `'"()<`)
+		scheme, rest, ok := strings.Cut(w, "://")
+		if !ok {
+			rest = w
+		}
+		host, file, _ := strings.Cut(rest, "/")
+		if i == 0 || variable(w) || ok && scheme != "http" && scheme != "https" || !ok && (strings.Contains(host, "=") || strings.IndexByte(host, '.') <= 0) {
+			continue
+		}
+		file, _, _ = strings.Cut(file, "?")
+		file, _, _ = strings.Cut(file, "#")
+		if it, ok := releaseFile(strings.Split(file, "/")); ok {
+			items = append(items, it)
+		} else if host = strings.ToLower(host[strings.LastIndexByte(host, '@')+1:]); host != "" && file != "" && !strings.HasSuffix(file, "/") {
+			items = append(items, timeline.Item{Artifact: timeline.PURL("generic", path.Join(host, path.Dir(file)), path.Base(file), "")})
+		}
+	}
+	return items
+}
+
+// releaseFile reads the path of a file that hangs on a release, as GitHub and
+// those that copy its paths have it.
+// https://docs.github.com/en/repositories/releasing-projects-on-github/linking-to-releases
+//
+//	aquasecurity/trivy/releases/download/v0.69.4/trivy_0.69.4_Linux-64bit.tar.gz
+func releaseFile(w []string) (timeline.Item, bool) {
+	if len(w) != 6 || w[2] != "releases" || w[3] != "download" || w[0] == "" || w[1] == "" || w[4] == "" || w[5] == "" {
+		return timeline.Item{}, false
+	}
+	return timeline.Item{Artifact: timeline.PURL("github", w[0], w[1], w[4])}, true
 }
 
 // scripts are the files that the commands of a log fetched or wrote.
@@ -234,7 +274,12 @@ func packageFiles(args []string, o *evidence.Out) (known bool) {
 		_, path, _ := strings.Cut(rest, "/")
 		path, _, _ = strings.Cut(path, "?")
 		path, _, _ = strings.Cut(path, "#")
-		if item, kind := packagePath("/" + path); kind == wholeFile {
+		item, kind := packagePath("/" + path)
+		ok = kind == wholeFile
+		if !ok && !variable(path) {
+			item, ok = releaseFile(strings.Split(path, "/"))
+		}
+		if ok {
 			o.Emit(timeline.Require, nil, item)
 			known = true
 		}

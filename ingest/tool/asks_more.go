@@ -202,9 +202,16 @@ func goAsk(_ string, args []string) *ask {
 	return a
 }
 
-// cargoAsk reads cargo install.
+// cargoAsk reads cargo install, and what fetches the crates that are not there
+// yet: it names them unless it is told not to.
 func cargoAsk(_ string, args []string) *ask {
-	f, plain := splitFlags(args, wordSet("--version --vers --git --branch --tag --rev --path --root --features -F --profile --target --registry --index -j"))
+	f, plain := splitFlags(args, wordSet("--version --vers --git --branch --tag --rev --path --root --features -F --profile --target --registry --index -j -p --package --manifest-path --bin --example --test"))
+	if len(plain) > 0 && strings.HasPrefix(plain[0], "+") { // a toolchain
+		plain = plain[1:]
+	}
+	if len(plain) > 0 && cargoFetches[plain[0]] && f.has("-q", "--quiet") && !f.has("--offline", "--frozen", "--help", "-h") {
+		return &ask{tool: "cargo", kind: "cargo", unnamed: true, quiet: true}
+	}
 	if len(plain) == 0 || plain[0] != "install" && plain[0] != "fetch" || f.has("--help", "-h", "--path") {
 		return nil
 	}
@@ -219,6 +226,9 @@ func cargoAsk(_ string, args []string) *ask {
 	a.unnamed = a.unnamed || len(a.items) == 0
 	return a
 }
+
+// cargoFetches are the commands of cargo that fetch what the project needs.
+var cargoFetches = wordSet("build b check c test t run r bench doc d clippy update add package publish vendor generate-lockfile")
 
 // runValued are the options of docker run and create that take a word.
 var runValued = wordSet("-a -c -e -h -l -m -p -u -v -w --add-host --annotation --attach --blkio-weight --cap-add --cap-drop --cgroup-parent " +

@@ -110,3 +110,4 @@ func FuzzNexusOutbound(f *testing.F) { fuzz(f, NexusOutbound) }
 
 func FuzzVSCode(f *testing.F)         { fuzz(f, VSCode) }
 func FuzzJenkinsPlugins(f *testing.F) { fuzz(f, JenkinsPlugins) }
+func FuzzComposer(f *testing.F)       { fuzz(f, Composer) }

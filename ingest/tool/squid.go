@@ -3,6 +3,7 @@ package tool
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"time"
 
 	"pulltrail/ingest/evidence"
@@ -75,8 +76,24 @@ func (s *squid) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		} else if endpoint := evidence.Endpoint(string(host)); endpoint != "" {
 			s.contacts.Add(o, r.subject(o), endpoint, r.span)
 		}
+	} else if asked := deniedName(r.uri); asked != "" {
+		s.contacts.Add(o, r.subject(o), asked, r.span)
 	}
 	return evidence.Done
+}
+
+// deniedName is the name that a request asked for which the proxy did not carry
+// out: nothing was connected, but somebody wanted it.
+//
+//	1792585800.899      0 10.0.4.7 TCP_DENIED/403 3911 CONNECT files.acme.example:443 - HIER_NONE/- text/html
+func deniedName(uri []byte) string {
+	if _, rest, ok := bytes.Cut(uri, []byte("://")); ok {
+		uri, _, _ = bytes.Cut(rest, []byte("/"))
+	}
+	if endpoint := evidence.Endpoint(string(uri)); strings.HasPrefix(endpoint, "domain:") {
+		return endpoint
+	}
+	return ""
 }
 
 // squidResult knows TCP_MISS/200, TCP_MISS_ABORTED/000, NONE/503.
