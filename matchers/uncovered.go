@@ -2,6 +2,7 @@ package matchers
 
 import (
 	"cmp"
+	"net/netip"
 	"net/url"
 	"path"
 	"regexp"
@@ -155,7 +156,7 @@ func (c *covers) fetch(s timeline.Subject, channel string) string {
 	case timeline.Container:
 		return "ingest an SBOM or the layers of exactly its image's digest; what it fetched while it ran only its own log shows"
 	case timeline.Client:
-		return "map the address to a host with 'pulltrail inventory', and ingest that host's evidence"
+		return fetchOfClient(s.ID)
 	case timeline.Source:
 		return "ingest it again with --subject to say whose evidence it is"
 	case timeline.Cache:
@@ -170,6 +171,18 @@ func (c *covers) fetch(s timeline.Subject, channel string) string {
 		c.fetches[channel] = text
 	}
 	return text
+}
+
+// fetchOfClient says what to bring of a client: an address, a user, or a tenant of
+// a gateway.
+func fetchOfClient(id string) string {
+	if strings.HasPrefix(id, "tenant/") {
+		return "a tenant has no log of its own: bring those of the gateway and the engines that answered it"
+	}
+	if _, err := netip.ParseAddr(id); err != nil {
+		return "find out on which hosts it works, and ingest their evidence"
+	}
+	return "map the address to a host with 'pulltrail inventory', and ingest that host's evidence"
 }
 
 // wordOf is how a statement names a channel that a host does not have.
@@ -195,6 +208,8 @@ func (c *covers) fetchOfHost(channel string) string {
 	}
 	bring := "bring its package manager's logs of the whole window"
 	switch topics := c.m.q.topics[channel]; {
+	case base(channel) == "hosted":
+		bring = "a hosted model leaves nothing on a machine: bring what was kept of requests to it in the window, such as spend logs of the gateway"
 	case topics[timeline.Images]:
 		bring = "journalctl -u docker -u containerd -u crio -o short-iso-precise" + since + " > FILE"
 	case topics[timeline.PyPI]:

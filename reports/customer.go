@@ -304,15 +304,18 @@ func strongest(all []*matchers.Finding) matchers.Verdict {
 	return ""
 }
 
-// aboutOwn says what is known of the customer's own systems.
+// aboutOwn says what is known of the customer's own systems; %s is what they met.
 var aboutOwn = map[matchers.Verdict]string{
-	matchers.Exposed:  "A system of yours met it.",
-	matchers.Pulled:   "It reached a system of yours; whether it ran there is not shown.",
-	matchers.Possible: "A system of yours may have met it.",
+	matchers.Exposed:  "A system of yours met %s.",
+	matchers.Pulled:   "A system of yours got %s; whether it ran there is not shown.",
+	matchers.Possible: "A system of yours may have met %s.",
 	matchers.Unknown:  "The evidence of systems of yours does not answer.",
-	matchers.Clear:    "Every system of yours has evidence that it did not meet it, as far as the incident is known.",
+	matchers.Clear:    "Every system of yours has evidence that it did not meet %s, as far as the incident is known.",
 	"":                "No system is known to be yours alone.",
 }
+
+// whatCame is what systems meet, in each kind of incident.
+var whatCame = map[string]string{"malicious-release": "the release", "engine-flaw": "the flaw", "vendor-breach": "the breach"}
 
 // met says what a verdict on a system means to a customer.
 var met = map[matchers.Verdict]string{
@@ -327,12 +330,13 @@ var met = map[matchers.Verdict]string{
 // are shared.
 func (x *customerWriter) exposure() {
 	own, shared := strongest(x.own), strongest(x.shared)
-	v, answer := own, aboutOwn[own]
+	came := cmp.Or(whatCame[x.c.Result.Incident.Kind], "it")
+	v, answer := own, strings.ReplaceAll(aboutOwn[own], "%s", came)
 	for _, k := range x.keys { // a key of the customer's within reach is an exposure, wherever it was
 		if !k.own {
 			continue
 		}
-		say := "Credentials of yours were within reach of what met it."
+		say := "Credentials of yours were within reach of a system that met " + came + "."
 		if k.verdict == matchers.Possible {
 			say = "Credentials of yours may have been within reach."
 		}
@@ -344,7 +348,7 @@ func (x *customerWriter) exposure() {
 	}
 	switch shared {
 	case matchers.Exposed, matchers.Pulled, matchers.Possible:
-		answer += " Systems that several customers may share met it, or may have: what of yours was there is not shown."
+		answer += " Systems that several customers may share met " + came + ", or may have: what of yours was there is not shown."
 		if v == "" || weight(v) > weight(matchers.Possible) {
 			v = matchers.Possible
 		}
