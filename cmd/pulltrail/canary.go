@@ -21,7 +21,7 @@ import (
 func (a *app) canaryCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "canary run",
-		Short: "Ask an inference endpoint as test tenants whether anything crosses between them",
+		Short: "Ask an endpoint as test tenants whether anything crosses over",
 		Args: func(c *cobra.Command, _ []string) error {
 			return usage("canary wants 'run': see '%s --help'", c.CommandPath())
 		},
@@ -92,7 +92,7 @@ func (a *app) canaryRun() *cobra.Command {
 	var every time.Duration
 	c := &cobra.Command{
 		Use:   "run --targets FILE",
-		Short: "Send the prompts, note what counts of the replies, and say what they show",
+		Short: "Send the prompts, and say what the replies show",
 		Long:  canaryHelp,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {

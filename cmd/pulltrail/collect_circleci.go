@@ -18,7 +18,7 @@ func (a *app) collectCircleCI() *cobra.Command {
 	var lookback time.Duration
 	c := &cobra.Command{
 		Use:   "circleci VCS/ORG | VCS/ORG/PROJECT...",
-		Short: "Output of steps, names of variables, from CircleCI or a server of your own",
+		Short: "Output of steps, names of variables, from CircleCI",
 		Long: `Fetch what the steps of jobs printed whose workflows were at work in a window,
 those that were started again too, and the names of the variables of contexts and
 projects. VCS/ORG, such as gh/acme, is the projects that the token's owner follows,

@@ -18,7 +18,7 @@ func (a *app) collectGitHub() *cobra.Command {
 	var lookback time.Duration
 	c := &cobra.Command{
 		Use:   "github OWNER | OWNER/REPO...",
-		Short: "Workflow runs with jobs, logs and workflow files, from github.com or an enterprise server",
+		Short: "Runs with jobs, logs and workflow files, from GitHub",
 		Long: `Fetch the workflow runs that were at work in a window: those that began earlier
 and all attempts of those that were started again, with their jobs and logs, and
 the workflow files of the commits that ran. OWNER is an organisation or user: all

@@ -18,7 +18,7 @@ func (a *app) collectGitLab() *cobra.Command {
 	var lookback time.Duration
 	c := &cobra.Command{
 		Use:   "gitlab GROUP | GROUP/PROJECT...",
-		Short: "Traces of jobs, names of variables, images, from gitlab.com or a server of your own",
+		Short: "Traces of jobs, names of variables, images, from GitLab",
 		Long: `Fetch the traces of the jobs that were at work in a window, those that were started
 again and those of child pipelines too, the names of CI/CD variables, and the lists
 of the images that projects keep. GROUP is all its projects and those of its

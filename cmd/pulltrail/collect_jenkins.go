@@ -17,7 +17,7 @@ func (a *app) collectJenkins() *cobra.Command {
 	var lookback time.Duration
 	c := &cobra.Command{
 		Use:   "jenkins URL [FOLDER | FOLDER/JOB...]",
-		Short: "Console logs of builds, ids of credentials, from a Jenkins controller",
+		Short: "Console logs of builds, ids of credentials, from Jenkins",
 		Long: `Fetch the console logs of the builds that were at work in a window, from all jobs
 that the login may see, or from folders and jobs by name (multibranch projects are
 folders), with times where the Timestamper plugin has them; the ids of credentials

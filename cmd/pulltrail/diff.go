@@ -25,8 +25,8 @@ versions, tags or digests that its file says otherwise, or evidence that came.
 one before. BEFORE and AFTER are each the number of a stored run, the beginning
 of a revision (six digits at least), or FILE.yaml, a version of the incident that
 is matched now. Without AFTER it is the answer now; without BEFORE the last stored
-one that differs from it, where none does the last. 'pulltrail diff OLD/ID.yaml NEW/ID.yaml' compares two
-files.`,
+one that differs from it, where none does the last. 'pulltrail diff OLD/ID.yaml
+NEW/ID.yaml' compares two files.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if !schema && len(args) < 1 || len(args) > 3 {
 				return usage("want INCIDENT and at most two of its answers: a run, a revision, FILE.yaml")

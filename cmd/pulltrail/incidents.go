@@ -29,7 +29,7 @@ type incidentJSON struct {
 func (a *app) incidentsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "incidents [WORD]",
-		Short: "List the known incidents; show the facts of one; check a file of your own; import OSV records",
+		Short: "List the known incidents; show, check or import one",
 		Long: `List the incidents that 'pulltrail match' knows, newest first; with WORD those
 that name it, a package or an image too ('pulltrail incidents litellm').
 

@@ -23,18 +23,23 @@ func (a *app) ingestCmd() *cobra.Command {
 	var keep bool
 	c := &cobra.Command{
 		Use:   "ingest PATH...",
-		Short: "Read evidence into the case: files, folders, archives, object stores, '-' for standard input",
+		Short: "Read evidence into the case: files, folders, archives, objects",
 		Long: `Read evidence into the case: files, folders, archives, '-' for standard input, and
 
-    s3://BUCKET/KEY         credentials, region and endpoint as the AWS tools find them
-    gs://BUCKET/KEY         'gcloud auth application-default login', GOOGLE_APPLICATION_CREDENTIALS
-    azblob://CONTAINER/KEY  AZURE_STORAGE_ACCOUNT and _KEY or _SAS_TOKEN or 'az login'; or _CONNECTION_STRING
-    https://HOST/PATH       no credentials; the address may be signed
+  s3://BUCKET/KEY         credentials, region, endpoint as the AWS tools find them
+  gs://BUCKET/KEY         'gcloud auth application-default login',
+                          GOOGLE_APPLICATION_CREDENTIALS
+  azblob://CONTAINER/KEY  AZURE_STORAGE_ACCOUNT and _KEY or _SAS_TOKEN or
+                          'az login'; or AZURE_STORAGE_CONNECTION_STRING
+  https://HOST/PATH       no credentials; the address may be signed
 
 A KEY that ends in / is all below it, one that ends in * all that begins so. Each
 object is kept in the case as it came, with its address, without a query, in the
 custody log; what has not changed is not fetched again. What is absent, denied or
-expired, and a list that breaks off, is a gap that 'match' and 'coverage' know.`,
+expired, and a list that breaks off, is a gap that 'match' and 'coverage' know.
+
+Exit code 0: everything was read; 3: something is partial or unread, or could not
+be had; 1: failure, what was read before it stays.`,
 		Args: wants("PATH...: files, folders, archives, addresses of objects, or - for standard input", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			opt := ingest.Options{Format: format, Keep: keep, Parser: version, Command: a.commandLine(), Stdin: &stdin{ctx: c.Context(), r: a.in}}

@@ -22,7 +22,7 @@ import (
 func (a *app) inventoryCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "inventory FILE",
-		Short: "Say which hosts there are, their addresses and the channels they have",
+		Short: "Say which hosts there are, their addresses and channels",
 		Long: `Read the inventory of the case from a CSV file ('-' for standard input); it
 replaces the one before. The header is required:
 

@@ -17,7 +17,7 @@ import (
 func (a *app) matchCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "match INCIDENT",
-		Short: "Answer an incident: a verdict for every host, container, image and job",
+		Short: "Answer: a verdict for every host, container, image and job",
 		Long: `Answer an incident from the timeline. INCIDENT is an id or alias of the library
 ('pulltrail incidents'), an incident file, or a purl with version.
 

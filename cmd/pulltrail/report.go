@@ -82,7 +82,7 @@ func (a *app) reportCmd() *cobra.Command {
 	var opt reportOptions
 	c := &cobra.Command{
 		Use:   "report NAME",
-		Short: "Write a report: " + strings.Join(reports.Names(), ", "),
+		Short: "Write " + strings.Join(reports.Names(), ", "),
 		Long:  reportHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(reports.Names(), args[0]) {

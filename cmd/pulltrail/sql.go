@@ -20,7 +20,7 @@ func (a *app) sqlCmd() *cobra.Command {
 
 Views for people:
   timeline         events, one row for each thing an event names
-  subjects         hosts, containers, jobs, images, clients with their number of events
+  subjects         hosts, containers, jobs, images, clients, and how many events
   sources          what was read, and how well
   gaps             what of it could not be understood, with the reason
   links            relations between identities

@@ -16,21 +16,21 @@ func (a *app) stateCmd() *cobra.Command {
 	var withdraw bool
 	c := &cobra.Command{
 		Use:   "state SUBJECT WORD... --by NAME",
-		Short: "State what no log can show: that a host has no Docker, another name of it",
+		Short: "State what no log can show: that a host has no Docker",
 		Long: `State facts of a subject that no log can show. They are kept with the name and the
 time, never changed, and every finding that leans on one says so.
 
-  no-CHANNEL           it has no such channel: no-pypi, no-npm, no-ghcr; no-docker says
-                       that it has no container runtime at all
-  egress=none          it cannot reach the internet (egress=seen: it can)
-  scripts=read         of a job, or of all jobs of a project (job:github:acme/api): somebody
-                       read the scripts and tasks that it ran where the log does not show
-                       it, and they install nothing more
-  caches=read          of a job, or of all jobs of a project: somebody looked at the
-                       caches that it took installed packages from, and they were
-                       made before the release, or do not hold it
-  is=NAME, not=NAME    of a host: NAME is another name of the same machine, or
-                       that of another machine
+  no-CHANNEL         it has no such channel: no-pypi, no-npm, no-ghcr; no-docker
+                     says that it has no container runtime at all
+  egress=none        it cannot reach the internet (egress=seen: it can)
+  scripts=read       of a job, or of all jobs of a project (job:github:acme/api):
+                     somebody read the scripts and tasks that it ran where the log
+                     does not show it, and they install nothing more
+  caches=read        of a job, or of all jobs of a project: somebody looked at the
+                     caches that it took installed packages from, and they were
+                     made before the release, or do not hold it
+  is=NAME, not=NAME  of a host: NAME is another name of the same machine, or
+                     that of another machine
 
 A statement that evidence contradicts is shown as a gap and clears nothing.
 --withdraw takes one back.`,

@@ -144,28 +144,9 @@ func (a *app) root() *cobra.Command {
 		root.SetCompletionCommandGroupID(g.title)
 	}
 	a.completions(root)
+	narrow(root)
 	return root
 }
-
-// rootHelp is the way through the verbs, and what their exit codes say.
-const rootHelp = `Who pulled the compromised release? Answers from the logs you already have.
-
-  pulltrail ingest LOGS...                read them into a case
-  pulltrail match litellm-1.107.0         who was exposed; 'pulltrail incidents' lists others
-  pulltrail coverage litellm-1.107.0      what was not seen, and how to close it
-  pulltrail explain host:web1             every line behind a verdict
-  pulltrail report responder -o r.html    write it down
-
-'pulltrail demo' does all of it with evidence of its own.
-
-Exit codes:
-  0   done, everything read; of 'match': every subject clear, evidence complete
-  1   failure            2   usage             130  interrupted: run it again
-  3   something was not read or cannot be told; of 'match': nothing found, not complete
-  5   'verify': a hash does not hold
-  10  'match', 'canary run': somebody exposed or pulled
-  11  'match', 'canary run': somebody possible, nobody more
-  12  'rotate verify': something is open`
 
 // usageOf makes a wrong number of arguments a usage error; nil takes none.
 func usageOf(args cobra.PositionalArgs) cobra.PositionalArgs {

@@ -18,7 +18,7 @@ import (
 func (a *app) verifyCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify [BUNDLE.zip [EVIDENCE...]]",
-		Short: "Hash the evidence again, check the custody log; or check a bundle without a case",
+		Short: "Check that evidence, record or a bundle are what they were",
 		Args:  cobra.ArbitraryArgs,
 		Long: `Check the case without changing it:
 
