@@ -34,6 +34,8 @@ func (m *engineEvents) record(e *containerEvent, o *evidence.Out) {
 	case "container":
 		if e.action == "start" {
 			m.start(e, o)
+		} else if command, ok := strings.CutPrefix(e.action, "exec_start: "); ok {
+			m.exec(e, command, o)
 		} else if timeline.SHA256(e.id) != "" && e.name != "" {
 			m.remember(e.name, e.id)
 		}
@@ -70,6 +72,16 @@ func (m *engineEvents) start(e *containerEvent, o *evidence.Out) {
 	}
 	if id := m.container(e); id != "" {
 		o.Event(timeline.Event{Action: timeline.Run, Subject: onHost(o, id, e.span), Items: []timeline.Item{item}, Span: e.span})
+	}
+}
+
+// exec is a command that somebody ran in a container.
+func (m *engineEvents) exec(e *containerEvent, command string, o *evidence.Out) {
+	if e.span == (timeline.Span{}) {
+		e.span = o.Mark().Span()
+	}
+	if id, span := m.container(e), e.span; id != "" {
+		o.Ran(onHost(o, id, span), evidence.Stamp{Read: func([]byte, *evidence.Times) timeline.Span { return span }}, []byte(command))
 	}
 }
 
@@ -157,6 +169,10 @@ func (e *containerEvent) parseEvent(text []byte) bool {
 	}
 	head, attributes, attributed := bytes.Cut(rest, []byte(" ("))
 	words := strings.Fields(string(head))
+	if n := len(words) - 1; n > 1 && words[0] == "exec_start:" && attributed {
+		// container exec_start: /bin/sh -c pip install litellm 0fdb48addc82871e… (image=alpine:latest, name=test)
+		words = []string{strings.Join(words[:n], " "), words[n]}
+	}
 	switch {
 	case len(words) == 2 && attributed:
 		e.name, e.image = attribute(attributes, "name"), attribute(attributes, "image")

@@ -16,12 +16,12 @@ import (
 var DockerListed = evidence.Format{
 	Name:   "docker-listed",
 	Shape:  evidence.ToolShape,
-	Title:  "docker ps, docker images, crictl, ctr images and docker compose ps among other output",
-	Proves: "which containers were started from which image names, which image names are in the store",
+	Title:  "docker ps, docker images, crictl, ctr images, docker compose ps, docker service ps and ls, kubectl get -o wide among other output",
+	Proves: "which containers were started from which image names, which image names are in the store; which images services and workloads ask for, and on which node a service's task runs",
 	Cannot: "when: the tables have ages, no times; the digest of an image, as a rule: its ID is cut",
 	Doc:    "https://docs.docker.com/reference/cli/docker/container/ls/",
 	Sample: "written by hand after the documentation",
-	Starts: []string{"CONTAINER ID ", "CONTAINER  ", "REPOSITORY  ", "IMAGE  ", "REF  ", "NAME  ", "NAMES  "},
+	Starts: []string{"CONTAINER ID ", "CONTAINER  ", "REPOSITORY  ", "IMAGE  ", "REF  ", "NAME  ", "NAMES  ", "ID  ", "NAMESPACE  "},
 	Looks:  func(text []byte) bool { return listedTitles(string(text)) != nil },
 	Tool:   func() evidence.Parser { return &dockerListed{} },
 }
@@ -33,11 +33,17 @@ var DockerListed = evidence.Format{
 //	NAME              IMAGE          COMMAND                  SERVICE   CREATED         STATUS         PORTS
 //	CONTAINER           REPOSITORY          TAG                 IMAGE ID            SIZE                      docker compose images
 //	IMAGE                      ID             DISK USAGE   CONTENT SIZE   EXTRA                               docker images of 29
+//	ID             NAME         IMAGE         NODE      DESIRED STATE   CURRENT STATE         ERROR     PORTS docker service ps
+//	ID             NAME      MODE         REPLICAS   IMAGE               PORTS                                docker service ls
+//	NAME      READY   UP-TO-DATE   AVAILABLE   AGE   CONTAINERS   IMAGES       SELECTOR                       kubectl get deployments -o wide
 var (
 	diskTitles    = []string{"IMAGE", "ID", "DISK USAGE", "CONTENT SIZE", "EXTRA"}
 	usedTitles    = []string{"CONTAINER", "REPOSITORY", "TAG", "PLATFORM", "IMAGE ID", "SIZE", "CREATED"}
 	ctrTitles     = []string{"REF", "TYPE", "DIGEST", "SIZE", "PLATFORMS", "LABELS"}
 	composeTitles = []string{"NAME", "IMAGE", "COMMAND", "SERVICE", "CREATED", "STATUS", "PORTS"}
+	taskTitles    = []string{"ID", "NAME", "IMAGE", "NODE", "DESIRED STATE", "CURRENT STATE", "ERROR", "PORTS"}
+	serviceTitles = []string{"ID", "NAME", "MODE", "REPLICAS", "IMAGE", "PORTS"}
+	wideTitles    = []string{"CONTAINERS", "IMAGES", "SELECTOR"}
 )
 
 func listedTitles(header string) []string {
@@ -54,6 +60,12 @@ func listedTitles(header string) []string {
 		return usedTitles
 	case strings.HasPrefix(words, "IMAGE ID DISK USAGE"):
 		return diskTitles
+	case strings.HasPrefix(words, "ID NAME IMAGE NODE DESIRED STATE CURRENT STATE"):
+		return taskTitles
+	case strings.HasPrefix(words, "ID NAME MODE REPLICAS IMAGE"):
+		return serviceTitles
+	case strings.Contains(words, " AGE CONTAINERS IMAGES SELECTOR"), strings.HasSuffix(words, " AGE CONTAINERS IMAGES"), strings.Contains(words, " COMPLETIONS DURATION AGE CONTAINERS IMAGES"):
+		return wideTitles
 	}
 	return chosenTitles(header)
 }
@@ -132,6 +144,10 @@ func (d *dockerListed) row(text string, o *evidence.Out) bool {
 			o.Emit(timeline.Present, nil, timeline.Item{Artifact: image})
 		}
 		return true
+	case &taskTitles[0]:
+		return serviceTask(o, strings.TrimPrefix(cell("IMAGE"), "\\_ "), cell("NODE"), cell("CURRENT STATE"))
+	case &serviceTitles[0], &wideTitles[0]:
+		return askedFor(o, cell("IMAGE")+cell("IMAGES"))
 	case &imageTitles[0], &criTitles[0], &usedTitles[0]:
 	default:
 		if slices.Contains(d.titles, "CONTAINER ID") {
@@ -144,6 +160,45 @@ func (d *dockerListed) row(text string, o *evidence.Out) bool {
 		return false
 	}
 	listedImage(o, cell("REPOSITORY")+cell("IMAGE"), cell("TAG"), cell("DIGEST"), id)
+	return true
+}
+
+// taskState is what a task is at, with an age: "Running 3 hours ago".
+var taskState = regexp.MustCompile(`^[A-Z][a-z]+ (?:about |less than )?[a-z0-9]+ `)
+
+// serviceTask reads a task of a service: one that runs, or has run to its end, was
+// started on its node.
+//
+//	x7h1z2k3m4n5   web.1        nginx:1.25    node-1    Running         Running 3 hours ago
+//	abc1z2k3m4n5    \_ web.1   nginx:1.24    node-1    Shutdown        Shutdown 3 hours ago
+func serviceTask(o *evidence.Out, image, node, state string) bool {
+	name := timeline.NormalizeImage(image)
+	if name == "" || !taskState.MatchString(state) || strings.ContainsAny(node, " \t/") {
+		return false
+	}
+	item, _ := imageItem(image)
+	e := timeline.Event{Action: timeline.Require, Items: []timeline.Item{item}}
+	if node != "" {
+		e.Subject = timeline.Subject{Kind: timeline.Host, ID: node}
+	}
+	if strings.HasPrefix(state, "Running ") || strings.HasPrefix(state, "Complete ") {
+		e.Action = timeline.Run
+	}
+	o.Event(e)
+	return true
+}
+
+// askedFor records the images, apart by commas, that a service or workload asks for.
+func askedFor(o *evidence.Out, images string) bool {
+	var all []timeline.Item
+	for image := range strings.SplitSeq(images, ",") {
+		name := timeline.NormalizeImage(image)
+		if name == "" {
+			return false
+		}
+		all = append(all, timeline.Item{Artifact: name, Ref: image})
+	}
+	o.Emit(timeline.Require, nil, all...)
 	return true
 }
 

@@ -16,7 +16,7 @@ import (
 var KubernetesEvents = evidence.Format{
 	Name:   "k8s-events",
 	Shape:  evidence.ToolShape,
-	Title:  "Kubernetes events (JSON, klog, kubectl describe, kubectl get events, e2e tests)",
+	Title:  "Kubernetes events (JSON, klog, kubectl describe, kubectl get events, e2e tests, Jenkins)",
 	Proves: "pulls by tag and images that were in place, for which container of which pod, on which node",
 	Cannot: "digests; what is older than an hour, unless events are exported; a time, where kubectl prints ages",
 	Doc:    "https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/",
@@ -25,7 +25,7 @@ var KubernetesEvents = evidence.Format{
 		return bytes.Contains(h.Bytes, []byte(`"involvedObject"`)) || bytes.Contains(h.Bytes, []byte(`"regarding"`)) ||
 			bytes.Contains(h.Bytes, []byte(`Timestamp"`)) && bytes.Contains(h.Bytes, []byte(`"reason"`))
 	},
-	Starts: []string{"I0", "I1", "Normal ", "Warning ", "Type ", "LAST SEEN ", "LASTSEEN ", "FirstSeen", "NAMESPACE ", "At 20", "INFO: At 20"},
+	Starts: []string{"I0", "I1", "Normal ", "Warning ", "Type ", "LAST SEEN ", "LASTSEEN ", "FirstSeen", "NAMESPACE ", "At 20", "INFO: At 20", "[Normal][", "[Warning]["},
 	Fields: [][]string{
 		{"involvedObject", "reason", "message"},
 		{"regarding", "reason", "note"},
@@ -63,6 +63,8 @@ func (k *kubernetesEvents) Line(l *evidence.Line, o *evidence.Out) evidence.Resu
 		return klogEvent(string(text), o)
 	case bytes.HasPrefix(text, []byte("At 20")), bytes.HasPrefix(text, []byte("INFO: At 20")):
 		return testEvent(string(text), o)
+	case text[0] == '[':
+		return jenkinsEvent(string(text), o)
 	}
 	return k.rows.line(string(text), o)
 }
@@ -255,6 +257,27 @@ func testEvent(text string, o *evidence.Out) evidence.Result {
 	}
 	if reason == "Pulled" {
 		e.record(o)
+	} else {
+		o.Seen("")
+	}
+	return evidence.Done
+}
+
+// jenkinsEvent reads an event of an agent's pod as Jenkins prints it in the log of
+// the build that waits for it:
+//
+//	[Normal][ci/build-1-abc][Pulled] Successfully pulled image "python:3.12-slim" in 2.5s (2.5s including waiting)
+//
+// https://plugins.jenkins.io/kubernetes/
+func jenkinsEvent(text string, o *evidence.Out) evidence.Result {
+	_, rest, _ := strings.Cut(text, "][")
+	pod, rest, named := strings.Cut(rest, "][")
+	reason, message, told := strings.Cut(rest, "] ")
+	if !named || !told || !strings.Contains(pod, "/") || strings.ContainsAny(pod+reason, " \t") {
+		return evidence.Miss
+	}
+	if e := (kubeEvent{message: message}); reason == "Pulled" {
+		e.record(o) // of which container of the pod it does not say: it is the build's
 	} else {
 		o.Seen("")
 	}

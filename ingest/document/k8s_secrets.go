@@ -30,6 +30,7 @@ var KubernetesSecrets = evidence.Format{
 var workloads = map[string][]string{
 	"Deployment": {"spec", "template", "spec"}, "StatefulSet": {"spec", "template", "spec"}, "DaemonSet": {"spec", "template", "spec"},
 	"ReplicaSet": {"spec", "template", "spec"}, "Job": {"spec", "template", "spec"}, "CronJob": {"spec", "jobTemplate", "spec", "template", "spec"},
+	"Revision": {"spec"}, "Service": {"spec", "template", "spec"}, // of Knative and Cloud Run; one of Kubernetes has no template
 }
 
 // metadataList is what the API server answers to who wants no values: what it is
@@ -60,8 +61,30 @@ func claimKubernetesSecrets(h *evidence.Head) bool {
 			return false
 		}
 		kind = firstKind(h.Bytes)
+		if manifests := kindsOf(h.Bytes); kind != "Pod" && len(manifests) > 1 { // what helm template prints begins with accounts and settings
+			for _, k := range manifests {
+				if k == "Secret" || workloads[k] != nil {
+					kind = k
+				}
+			}
+		}
 	}
 	return kind == metadataList && h.Name == "secrets.json" || kind == "Secret" || kind == "SecretList" || workloads[kind] != nil
+}
+
+// kindsOf are the kinds of the documents in YAML text, of which there may be many.
+//
+//	---
+//	# Source: gateway/templates/serviceaccount.yaml
+//	apiVersion: v1
+//	kind: ServiceAccount
+func kindsOf(head []byte) (all []string) {
+	for line := range bytes.Lines(head) {
+		if kind, ok := bytes.CutPrefix(line, []byte("kind: ")); ok {
+			all = append(all, string(bytes.Trim(kind, " \r\n\"'")))
+		}
+	}
+	return all
 }
 
 // firstKind is the first kind in YAML text that is not a list.

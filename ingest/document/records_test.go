@@ -127,6 +127,10 @@ func FuzzGCPAudit(f *testing.F)                 { fuzzRecords(f, GCPAudit) }
 func FuzzQuay(f *testing.F)                     { fuzzRecords(f, Quay) }
 func FuzzOsquery(f *testing.F)                  { fuzzRecords(f, Osquery) }
 func FuzzFalco(f *testing.F)                    { fuzzRecords(f, Falco) }
+func FuzzWazuh(f *testing.F)                    { fuzzRecords(f, Wazuh) }
+func FuzzECSTasks(f *testing.F)                 { fuzzRecords(f, ECSTasks) }
+func FuzzOsqueryShell(f *testing.F)             { fuzzRecords(f, OsqueryShell) }
+func FuzzK8sTemplate(f *testing.F)              { fuzzRecords(f, K8sTemplate) }
 func FuzzKubernetesAudit(f *testing.F)          { fuzzRecords(f, KubernetesAudit) }
 func FuzzSuricata(f *testing.F)                 { fuzzRecords(f, Suricata) }
 func FuzzRoute53(f *testing.F)                  { fuzzRecords(f, Route53) }

@@ -10,7 +10,8 @@ import (
 )
 
 // Docker is what the docker command line client prints when it pulls, pushes,
-// loads or runs an image. podman's and nerdctl's own texts are others.
+// loads or runs an image. podman's own texts are others, and of nerdctl's only the ID
+// of a container is read here.
 //
 // A pull is proven by its Status line; the Digest line before it belongs to it.
 // The name of the registry stands in the Status line only. A container is
@@ -35,6 +36,7 @@ var Docker = evidence.Format{
 var dockerStarts = []string{
 	"Status: ", "Digest: sha256:", "Unable to find image '", "Using default tag: ", "The push refers to ",
 	"Loaded image", "Untagged: ", "docker: ", "docker ", "$ docker ", "+ docker ", "sudo docker ", "$ sudo docker ", "+ sudo docker ", "/usr/bin/docker ",
+	"nerdctl ", "$ nerdctl ", "+ nerdctl ", "sudo nerdctl ", "$ sudo nerdctl ", "+ sudo nerdctl ",
 	"ERROR: failed to ", "ERROR: Cannot ", "Cannot connect to the Docker ", "error during connect: ", "unable to prepare context: ",
 	"unknown flag: ", "unknown shorthand flag: ", "Error response from daemon: ", "Sending build context to ", "Error: ",
 }
@@ -106,12 +108,12 @@ func (d *docker) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	case '$', '+', '/':
 		d.commands(string(text), o)
 		return evidence.Miss
-	case 'd', 's':
+	case 'd', 'n', 's':
 		if bytes.HasPrefix(text, []byte("docker: Error")) {
 			d.asks = d.asks[min(1, len(d.asks)):]
 			return evidence.Done
 		}
-		if bytes.HasPrefix(text, []byte("docker ")) || bytes.HasPrefix(text, []byte("sudo docker ")) {
+		if program := bytes.TrimPrefix(text, []byte("sudo ")); bytes.HasPrefix(program, []byte("docker ")) || bytes.HasPrefix(program, []byte("nerdctl ")) {
 			d.commands(string(text), o)
 			return evidence.Miss
 		}

@@ -19,7 +19,7 @@ type dockerCommand struct {
 
 // commands notes what a line of shell asks docker for.
 func (d *docker) commands(line string, o *evidence.Out) {
-	if !strings.Contains(line, "docker") {
+	if !strings.Contains(line, "docker") && !strings.Contains(line, "nerdctl") {
 		d.forked = d.forked || conditional(firstWord(line))
 		return
 	}
@@ -48,7 +48,10 @@ func (d *docker) command(words []string, o *evidence.Out) {
 	if len(words) > 0 {
 		d.forked = d.forked || conditional(words[0])
 	}
-	if len(words) < 2 || path.Base(words[0]) != "docker" {
+	if len(words) < 2 {
+		return
+	}
+	if program := path.Base(words[0]); program != "docker" && program != "nerdctl" {
 		return
 	}
 	words = words[1:]

@@ -31,6 +31,7 @@ var ProcessEvents = evidence.Format{
 		{"EXECVE", "ID"},
 		{"eventName", "hostName", "args"},
 		{"process_exec", "time"},
+		{"@timestamp", "winlog"},
 	},
 	Tool: func() evidence.Parser { return &processEvents{} },
 }
@@ -46,6 +47,11 @@ type processEvents struct{ contacts evidence.Contacts }
 // and a name that a process looked up:
 //
 //	{"event_simpleName":"DnsRequest","ComputerName":"WEB1","DomainName":"files.acme.example","timestamp":"1792584603655",…}
+//
+// and events of Windows as Winlogbeat ships them:
+//
+//	{"@timestamp":"2026-10-21T12:10:03.123Z","winlog":{"channel":"Security","event_id":"4688","computer_name":"WS01.acme.example","event_data":{"CommandLine":"pip install litellm",…}},"host":{"name":"ws01"},…}
+//	{"@timestamp":"2026-10-21T12:10:04.123Z","winlog":{"channel":"Microsoft-Windows-Sysmon/Operational","event_id":22,"event_data":{"QueryName":"files.acme.example",…}},…}
 func (p *processEvents) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	span := o.Mark().Span()
 	command, host, domain := "", "", ""
@@ -64,6 +70,12 @@ func (p *processEvents) Line(l *evidence.Line, o *evidence.Out) evidence.Result 
 			span = auditTime([]byte(strings.SplitN(string(plain(f.Value)), ":", 2)[0]), &o.Times)
 		case "process_exec":
 			command, pod = tetragonProcess(f.Value)
+		case "winlog":
+			w := windowsEvent(f.Value)
+			command, domain = w.command, w.contacted
+			if host == "" {
+				host = w.computer
+			}
 		case "DomainName":
 			domain = string(unescaped(f.Value))
 		case "Timestamp", "@timestamp", "timestamp", "event.time", "device_timestamp", "TimeCreated", "time":

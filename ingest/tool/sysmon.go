@@ -15,8 +15,8 @@ import (
 var Sysmon = evidence.Format{
 	Name:   "sysmon-linux",
 	Shape:  evidence.ToolShape,
-	Title:  "Sysmon (Linux, Windows as XML)",
-	Proves: "which commands were run on which host, when: what they were told to fetch",
+	Title:  "Sysmon (Linux, Windows as XML), processes in Windows' security log as XML",
+	Proves: "which commands were run on which host, when: what they were told to fetch; which hosts it looked up or connected to",
 	Cannot: "what a command got",
 	Doc:    "https://github.com/microsoft/SysmonForLinux",
 	Sample: "written by hand after its output",
@@ -24,18 +24,18 @@ var Sysmon = evidence.Format{
 	Tool:   func() evidence.Parser { return &sysmon{} },
 }
 
-type sysmon struct{}
+type sysmon struct{ contacts evidence.Contacts }
 
-// Line reads one event; those of other kinds than a new process are passed
-// over:
+// Line reads one event; those of other kinds than a new process, a connection or a
+// look-up are passed over:
 //
 //	<Event><System><Provider Name="Linux-Sysmon" …/><EventID>1</EventID>…<TimeCreated SystemTime="2026-10-21T12:30:16.754997Z"/>…<Computer>prod-3</Computer>…
 //	</System><EventData>…<Data Name="UtcTime">2026-10-21 12:30:16.750</Data>…<Data Name="CommandLine">pip install -q litellm</Data>…</EventData></Event>
 //	<Event xmlns='http://schemas.microsoft.com/win/2004/08/events/event'><System><Provider Name='Microsoft-Windows-Sysmon' …/><EventID>1</EventID>…<Data Name='CommandLine'>…
-func (*sysmon) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
+func (s *sysmon) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := evidence.TrimIndent(l.Text)
 	head := text[:min(len(text), 300)]
-	windows := bytes.Contains(head, []byte("Microsoft-Windows-Sysmon"))
+	windows := bytes.Contains(head, []byte("Microsoft-Windows-Sysmon")) || bytes.Contains(head, []byte("Microsoft-Windows-Security-Auditing"))
 	if !windows && !bytes.Contains(head, []byte("Linux-Sysmon")) {
 		return evidence.Miss
 	}
@@ -44,19 +44,23 @@ func (*sysmon) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		text = bytes.ReplaceAll(text, []byte("'/>"), []byte(`"/>`))
 	}
 	o.Seen("")
-	if !bytes.Contains(text, []byte("<EventID>1</EventID>")) {
-		return evidence.Done
-	}
 	var who timeline.Subject
 	if name := between(text, "<Computer>", "</Computer>"); len(name) > 0 {
 		who = timeline.Subject{Kind: timeline.Host, ID: string(name)}
 	}
 	stamp := evidence.Stamp{Text: between(text, `SystemTime="`, `"`), Read: evidence.ISOStamp}
-	command := html.UnescapeString(string(between(text, `<Data Name="CommandLine">`, "</Data>")))
-	if windows {
-		command = windowsCommand(command)
+	var e winEvent
+	for _, name := range []string{"CommandLine", "QueryName", "DestinationHostname", "DestinationIp"} {
+		e.take(name, html.UnescapeString(string(between(text, `<Data Name="`+name+`">`, "</Data>"))))
 	}
-	o.Ran(who, stamp, []byte(command))
+	e = e.of(string(between(text, "<EventID>", "</EventID>")), "")
+	if endpoint := evidence.Endpoint(e.contacted); endpoint != "" && !who.IsZero() {
+		s.contacts.Add(o, who, endpoint, evidence.ISOStamp(stamp.Text, &o.Times))
+	}
+	if windows {
+		e.command = windowsCommand(e.command)
+	}
+	o.Ran(who, stamp, []byte(e.command))
 	return evidence.Done
 }
 
@@ -69,5 +73,5 @@ func between(text []byte, from, to string) []byte {
 	return inner
 }
 
-// End has nothing to do: each event stands alone.
-func (*sysmon) End(timeline.OpState, *evidence.Out) {}
+// End makes the events of what was counted.
+func (s *sysmon) End(_ timeline.OpState, o *evidence.Out) { s.contacts.Settle(o) }
