@@ -33,6 +33,7 @@ type lines struct {
 	next int64
 	open bool // the last line has no end
 	hole bool // there are bytes that nobody wrote
+	lost bool // the bytes that begin escape sequences are gone, the rest of these is not
 }
 
 // read fills l with the next line; its text is valid until the next call.
@@ -74,6 +75,9 @@ func (s *lines) read(l *evidence.Line) (tooLong bool, err error) {
 			l.Strip(text)
 		}
 	}
+	if s.lost {
+		l.Text = evidence.StripColours(l.Text)
+	}
 	return false, nil
 }
 
@@ -81,7 +85,7 @@ func (s *lines) read(l *evidence.Line) (tooLong bool, err error) {
 // many of them it passed over and how long they are with their ends. Lines that
 // read would change are not offered, nor what comes behind them.
 func (s *lines) pass(over func(block []byte) (lines, size int64)) {
-	if s.at == s.end || len(s.buf) > window { // with room for lines that are too long
+	if s.at == s.end || s.lost || len(s.buf) > window { // with room for lines that are too long
 		return
 	}
 	if s.cr < s.end {

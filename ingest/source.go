@@ -361,6 +361,7 @@ func (s *source) feed(l *log, d *decoded, from *metered) error {
 	r := l.reading
 	in := newLines(d.Reader)
 	defer in.close()
+	in.lost = evidence.LostEscapes(d.head)
 	var line evidence.Line
 	half := false
 	for n := 1; ; n++ {

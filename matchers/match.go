@@ -379,6 +379,12 @@ func origin(a, b *timeline.Fact) int {
 	if c := strings.Compare(a.SHA256, b.SHA256); c != 0 {
 		return c
 	}
+	if least := b.Item.Artifact == timeline.Anything; least != (a.Item.Artifact == timeline.Anything) { // "anything" says least
+		if least {
+			return -1
+		}
+		return 1
+	}
 	if a.Item.Ref == "" && b.Item.Ref == "" {
 		return strings.Compare(a.Item.Artifact, b.Item.Artifact)
 	}

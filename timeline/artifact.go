@@ -16,7 +16,7 @@ func PURL(kind, namespace, name, version string) string {
 		if ns, n, ok := strings.Cut(name, "/"); ok && namespace == "" && strings.HasPrefix(ns, "@") {
 			namespace, name = ns, n
 		}
-	case "github", VSCodeExtension:
+	case "github", "composer", VSCodeExtension:
 		namespace, name = strings.ToLower(namespace), strings.ToLower(name)
 	}
 	name, version = escapePURL(name), escapePURL(version)

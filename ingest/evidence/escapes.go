@@ -55,6 +55,36 @@ func (l *Line) Strip(text []byte) {
 	l.Text = text
 }
 
+// LostEscapes reports whether a source was made of printed text: what is left of
+// the end of a colour stands in its head, without the byte that begins it.
+//
+//	2026-10-21T12:05:01.0000000Z [36;1mpip install -q litellm[0m
+//	^[[0K^[[32;1m$ pip install -q litellm^[[0;m
+func LostEscapes(head []byte) bool {
+	for _, reset := range []string{"[0m", "[0;m", "[0K", "[39m"} {
+		for rest := head; ; {
+			i := bytes.Index(rest, []byte(reset))
+			if i < 0 {
+				break
+			}
+			if (i == 0 || rest[i-1] != 0x1b) && !bytes.HasPrefix(rest[i+len(reset):], []byte("]")) {
+				return true
+			}
+			rest = rest[i+len(reset):]
+		}
+	}
+	return false
+}
+
+// StripColours removes what is left of colours from a line of such a source, in
+// place.
+func StripColours(b []byte) []byte {
+	if bytes.IndexByte(b, '[') < 0 {
+		return b
+	}
+	return append(b[:0], withoutColours(string(b))...)
+}
+
 // withoutColours removes what is left of colours whose escape byte was lost on
 // the way here, as a file that was made of printed text has it: "[1;31m".
 func withoutColours(s string) string {

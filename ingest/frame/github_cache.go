@@ -19,10 +19,19 @@ type restoring struct {
 // begins notes which action runs now.
 func (r *restoring) begins(a evidence.CIAction) {
 	name := strings.ToLower(a.Name)
-	*r = restoring{step: strings.Contains(name, "cache") || name == "restore-virtualenv" || name == "setup-python" || name == "setup-ruby"}
-	if name == "restore-virtualenv" { // syphar's, which keeps where Python installs
-		r.add("pypi")
+	kept, setsUp := keeping[name]
+	*r = restoring{step: strings.Contains(name, "cache") || setsUp}
+	if kept != "" {
+		r.add(kept)
 	}
+}
+
+// keeping are actions that set up a language and can keep its packages; those
+// with an ecosystem do unless they are told otherwise.
+// https://github.com/actions/setup-go#caching-dependency-files-and-build-outputs
+var keeping = map[string]string{
+	"restore-virtualenv": "pypi", // syphar's, which keeps where Python installs
+	"setup-python":       "", "setup-ruby": "", "setup-java": "", "setup-dotnet": "", "setup-go": "golang", "setup-gradle": "maven", "gradle-build-action": "maven",
 }
 
 // setting reads a line of with: what is kept, and so whether it holds packages
@@ -48,8 +57,13 @@ func (r *restoring) setting(text []byte) {
 		r.goes = true
 		r.path(value)
 	case "cache":
-		if string(value) == "poetry" || string(value) == "pipenv" {
+		switch string(value) {
+		case "poetry", "pipenv":
 			r.add("pypi")
+		case "maven", "gradle", "sbt":
+			r.add("maven")
+		case "false":
+			r.kinds = nil
 		}
 	case "bundler-cache":
 		if string(value) == "true" {
@@ -60,7 +74,10 @@ func (r *restoring) setting(text []byte) {
 
 // path reads one of the paths that are kept.
 func (r *restoring) path(value []byte) {
-	path := strings.ToLower(string(bytes.TrimSpace(value)))
+	path := strings.TrimSuffix(strings.ToLower(string(bytes.TrimSpace(value))), "/")
+	if path == "vendor" || strings.HasSuffix(path, "/vendor") {
+		r.add("composer")
+	}
 	for _, p := range installedPaths {
 		if strings.Contains(path, p.part) {
 			for _, kind := range p.kinds {
@@ -102,6 +119,12 @@ var installedPaths = []struct {
 	{"pre-commit", []string{"pypi", "npm"}},
 	{"vendor/bundle", []string{"gem"}},
 	{".gem", []string{"gem"}},
+	{"go/pkg/mod", []string{"golang"}},
+	{".m2", []string{"maven"}},
+	{".gradle", []string{"maven"}},
+	{".ivy2", []string{"maven"}},
+	{"coursier", []string{"maven"}},
+	{".nuget", []string{"nuget"}},
 }
 
 // restored tells, once for each step, that installed packages came out of a

@@ -355,7 +355,8 @@ func (a *access) request(r *request, o *evidence.Out) {
 }
 
 // serves reports whether a path can be one of a registry or a package index: a
-// manifest or a blob, a file with a dash and a dot in its name, a page.
+// manifest or a blob, a file with a dash and a dot in its name, a page, the files
+// of a repository.
 func serves(path []byte) bool {
 	file := path[bytes.LastIndexByte(path, '/')+1:]
 	if bytes.IndexByte(file, '.') >= 0 && (bytes.IndexByte(file, '-') >= 0 || bytes.IndexByte(file, '_') >= 0) || bytes.IndexByte(file, '%') >= 0 {
@@ -363,6 +364,7 @@ func serves(path []byte) bool {
 	}
 	return bytes.Contains(path, []byte("/manifests/")) || bytes.Contains(path, []byte("/blobs/")) ||
 		bytes.Contains(path, []byte("simple/")) || bytes.Contains(path, []byte("/json")) ||
+		bytes.Contains(path, []byte("/p2/")) || bytes.Contains(path, []byte("/dists/")) || bytes.Contains(path, []byte("ball/")) || bytes.Contains(path, []byte("zip/")) || bytes.Contains(path, []byte(".gz/")) ||
 		bytes.IndexByte(path, '@') >= 0 && bytes.Contains(path, []byte("/@v/")) || string(file) == "download" ||
 		bytes.HasPrefix(path, []byte("/api/npm/")) || bytes.HasPrefix(path, []byte("/artifactory/api/npm/"))
 }

@@ -79,7 +79,7 @@ func scriptAsk(name, from string) *ask {
 	if strings.Contains(from, "get-pip.py") {
 		return &ask{tool: "pip", kind: "pypi", unnamed: true}
 	}
-	return &ask{tool: name, kind: "pypi", items: addressed(from), others: append(slices.Clone(everyKind), anyKind), quiet: true}
+	return &ask{tool: name, kind: "pypi", items: addressed(from), others: everyKind, quiet: true}
 }
 
 // addressed are the files that the words of a fetcher name by their address: a

@@ -62,6 +62,12 @@ var (
 	terraform = &manager{kind: "terraform", fetch: wordSet("init get"), valued: wordSet("-chdir")}
 	// https://huggingface.co/docs/huggingface_hub/guides/cli
 	huggingface = &manager{kind: "huggingface", fetch: wordSet("download")}
+	// https://get-coursier.io/docs/cli-overview
+	coursier = &manager{kind: "maven", fetch: wordSet("fetch launch install bootstrap setup")}
+	// https://gleam.run/reference/
+	gleam = &manager{kind: "hex", fetch: wordSet("add build deps run test update")}
+	// https://man.archlinux.org/man/pacman.8
+	archLinux = &manager{kind: "alpm", dry: wordSet("-Q -Qi -Ql -Qu -Qq -Qqe -R -Rs -Rns -Ss -Si -T -p --print")}
 	// https://opam.ocaml.org/doc/man/opam-install.html
 	opam = &manager{kind: "opam", fetch: wordSet("install upgrade update init switch")}
 	// https://cabal.readthedocs.io/en/stable/cabal-commands.html
@@ -74,6 +80,7 @@ var otherManagers = map[string]*manager{
 	"mvn": mavenBuild, "mvnw": mavenBuild, "mvnd": mavenBuild, "gradle": gradle, "gradlew": gradle, "sbt": gradle, "lein": gradle, "mill": gradle,
 	"mix": mix, "rebar3": mix, "dart": dart, "flutter": dart, "pod": pod, "swift": swift, "xcodebuild": xcode,
 	"cpanm": cpan, "cpan": cpan, "carton": cpan, "luarocks": luarocks, "conan": conan, "brew": brew,
+	"cs": coursier, "coursier": coursier, "gleam": gleam, "pacman": archLinux, "yay": archLinux, "paru": archLinux,
 	"choco": choco, "winget": winget, "scoop": scoop, "helm": helmCharts, "terraform": terraform, "tofu": terraform,
 	"huggingface-cli": huggingface, "hf": huggingface, "opam": opam, "cabal": cabal, "stack": cabal,
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // everyKind is what a build or a script may fetch when nobody sees its output.
-var everyKind = []string{"image", "pypi", "npm"}
+var everyKind = []string{"image", "pypi", "npm", anyKind}
 
 // buildAsk reads "docker build", "docker buildx build" and bake. What a build
 // fetches stands in its output; a quiet one may have fetched anything.

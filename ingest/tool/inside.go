@@ -23,7 +23,7 @@ func inside(name string, args []string) (words []string, ok bool) {
 // insides are the programs that run what they are told, by name.
 var insides = map[string]func(args []string) (words []string, ok bool){
 	"sh": shellRuns, "bash": shellRuns, "dash": shellRuns, "ash": shellRuns, "zsh": shellRuns, "su": shellRuns, "script": shellRuns,
-	"node": nodeRuns, "nodejs": nodeRuns, "ruby": nodeRuns,
+	"node": nodeRuns, "nodejs": nodeRuns, "ruby": nodeRuns, "php": nodeRuns,
 	// find . -name 'requirements*.txt' -exec pip install -q -r {} \;
 	"find": func(args []string) ([]string, bool) {
 		i := slices.IndexFunc(args, func(a string) bool { return a == "-exec" || a == "-execdir" })
@@ -80,9 +80,9 @@ func windowsShellRuns(args []string) ([]string, bool) {
 	return nil, false
 }
 
-// nodeRuns reads the script that node and ruby are given.
+// nodeRuns reads the script that node, ruby and php are given.
 func nodeRuns(args []string) ([]string, bool) {
-	_, rest := leadingFlags(args, wordSet("-e -r --require"))
+	_, rest := leadingFlags(args, wordSet("-e -r --require -d -c"))
 	return interpreted(rest, true)
 }
 
@@ -128,7 +128,7 @@ func interpreted(words []string, script bool) ([]string, bool) {
 	if !script || len(words) < 2 {
 		return nil, false
 	}
-	name := strings.TrimSuffix(strings.TrimSuffix(programName(words[0]), ".js"), "-cli")
+	name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(programName(words[0]), ".js"), "-cli"), ".phar")
 	if !isPip(name) && asking[name] == nil {
 		return nil, false
 	}

@@ -57,6 +57,12 @@ func packagePath(path string) (item timeline.Item, kind pathKind) {
 	if item, ok := npmPage(path, w); ok {
 		return item, indexPage
 	}
+	if item, kind := composerPath(w); kind != noPath {
+		return item, kind
+	}
+	if item, ok := githubArchive(w); ok {
+		return item, wholeFile
+	}
 	return systemPath(path, last, w)
 }
 
