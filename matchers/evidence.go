@@ -40,7 +40,9 @@ type record struct {
 	during    func([]timeline.Span) ([]*timeline.Fact, error) // of opaque commands
 	opaqueOf  func([]timeline.Subject) ([]*timeline.Fact, error)
 	silent    func([]timeline.Span, func(job timeline.Subject, kind string)) error // jobs with opaque commands that name nothing
-	seen      map[factKey]bool                                                     // facts that were read
+	shown     func(who timeline.Subject, kind string, when timeline.Span) (place string, err error)
+	restored  func(kind string, from int64) ([]*timeline.Fact, error) // of what came out of caches
+	seen      map[factKey]bool                                        // facts that were read
 	endpoints func([]timeline.Subject, func(string) bool, func(timeline.Subject, string)) error
 }
 
@@ -66,7 +68,9 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 		return collect(func(y func(*timeline.Fact) error) error { return db.OpaqueDuring(spans, y) })
 	}, opaqueOf: func(who []timeline.Subject) ([]*timeline.Fact, error) {
 		return collect(func(y func(*timeline.Fact) error) error { return db.OpaqueOf(who, y) })
-	}, silent: db.Silent, seen: map[factKey]bool{}}
+	}, silent: db.Silent, shown: db.Shown, restored: func(kind string, from int64) ([]*timeline.Fact, error) {
+		return collect(func(y func(*timeline.Fact) error) error { return db.Restored(kind, from, y) })
+	}, seen: map[factKey]bool{}}
 	facts := make(chan error, 1)
 	go func() { facts <- r.listed(db, q) }()
 	if err := errors.Join(r.rest(db), <-facts); err != nil {

@@ -54,6 +54,7 @@ type matching struct {
 	wrote    map[timeline.Subject]*timeline.LinkRow // who wrote a cache; nil before it is asked for
 	gaps     []Gap                                  // of the canary
 	said     statements                             // what people state of subjects
+	against  map[timeline.Subject]map[string]string // evidence against what is stated of hosts, by its word
 	alike    map[string][]string                    // hosts by a host whose name looks like theirs
 	err      error
 }
@@ -88,6 +89,9 @@ func decide(q *question, r *record) (*Result, error) {
 		m.place(f, all[i])
 	}
 	if err := m.opaque(); err != nil {
+		return nil, err
+	}
+	if err := m.gainsay(); err != nil {
 		return nil, err
 	}
 	r.seen = nil

@@ -194,7 +194,8 @@ func (r *record) renameLater(m machines, facts func([]*timeline.Fact), links fun
 	r.with = func(digests []string) ([]*timeline.Fact, error) { return then(with(digests)) }
 	r.named = func(images []string) ([]*timeline.Fact, error) { return then(named(images)) }
 	r.made = func(by []timeline.Subject) ([]*timeline.Fact, error) { return then(made(m.every(by))) }
-	during, opaqueOf := r.during, r.opaqueOf
+	during, opaqueOf, restored := r.during, r.opaqueOf, r.restored
+	r.restored = func(kind string, from int64) ([]*timeline.Fact, error) { return then(restored(kind, from)) }
 	r.during = func(spans []timeline.Span) ([]*timeline.Fact, error) { return then(during(spans)) }
 	r.opaqueOf = func(who []timeline.Subject) ([]*timeline.Fact, error) { return then(opaqueOf(m.every(who))) }
 	endpoints := r.endpoints

@@ -2,6 +2,7 @@ package matchers
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"pulltrail/timeline"
@@ -73,6 +74,11 @@ func (m *matching) opaque() error {
 	if err != nil {
 		return err
 	}
+	later, err := m.restoredLater(closed)
+	if err != nil {
+		return err
+	}
+	facts = append(facts, later...)
 	if len(open) > 0 && len(m.known) > 0 {
 		more, err := m.r.opaqueOf(m.subjectsOf(m.known))
 		if err != nil {
@@ -92,6 +98,23 @@ func (m *matching) opaque() error {
 		}
 	}
 	return nil
+}
+
+// restoredLater reads what came out of caches from the first of the windows on.
+func (m *matching) restoredLater(closed []timeline.Span) ([]*timeline.Fact, error) {
+	from := int64(timeline.Forever)
+	for _, s := range closed {
+		from = min(from, s.From)
+	}
+	var all []*timeline.Fact
+	for _, kind := range slices.Sorted(maps.Keys(m.q.ecosystems)) {
+		facts, err := m.r.restored(kind, from)
+		if err != nil || len(closed) == 0 {
+			return nil, err
+		}
+		all = append(all, facts...)
+	}
+	return all, nil
 }
 
 // hush notes the jobs that ran a command which names no package while a window is

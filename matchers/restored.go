@@ -13,19 +13,22 @@ import (
 const ruleFromCache = "restored-in-window"
 
 // judgeRestored judges packages that were installed elsewhere and came out of a
-// cache while the release was served. Nothing says that it is among them, so it
-// is never more than unknown; after the window, what a job wrote into a cache is
-// followed from that job. Where nobody knows when the window ended it says
-// nothing.
+// cache while the release was served or at any time after: a cache keeps what it
+// got then. Nothing says that it is among them, so it is never more than unknown.
+// Where nobody knows when the window ended it says nothing.
 func (q *question) judgeRestored(f *timeline.Fact) []judged {
 	var out []judged
 	for _, c := range q.inc.Channels {
-		w := q.during(c.Name, f.Span)
-		if w == nil || w.open() || !q.topics[c.Name][timeline.Topic(f.Parts.Type)] {
+		from, to, windowed := q.union(c.Name)
+		if !windowed || from == timeline.Beginning || to == timeline.Forever || f.Span.To < from || !q.topics[c.Name][timeline.Topic(f.Parts.Type)] {
 			continue
 		}
 		j := judged{Fact: f, channel: c.Name, key: "ecosystem/" + f.Parts.Type, rule: ruleFromCache, verdict: Unknown, ask: true}
-		j.because = fmt.Sprintf("took installed packages out of the cache %s %s, and nothing that was read says who put them there", cacheKey(f), q.when(w, f.Span))
+		when := "after the window"
+		if w := q.during(c.Name, f.Span); w != nil {
+			when = q.when(w, f.Span)
+		}
+		j.because = fmt.Sprintf("took installed packages out of the cache %s %s, and nothing that was read says who put them there, and when", cacheKey(f), when)
 		out = append(out, j)
 	}
 	return out

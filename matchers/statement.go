@@ -181,7 +181,37 @@ func (c *covers) contradicts(a *about, channel string, d timeline.Decision) stri
 			return c.m.source(r.Source).Path
 		}
 	}
-	return ""
+	return c.m.against[a.subject][d.Value]
+}
+
+// gainsay looks for packages and images of which a statement says that a host
+// has none, whatever they are: where one came others could.
+func (m *matching) gainsay() error {
+	m.against = map[timeline.Subject]map[string]string{}
+	for s, words := range m.said {
+		for word, d := range words {
+			kind, no := strings.CutPrefix(word, noWord)
+			if !no || s.Kind != timeline.Host {
+				continue
+			}
+			if kind == string(timeline.Images) {
+				kind = "image"
+			}
+			for _, who := range m.r.names.every([]timeline.Subject{s}) {
+				place, err := m.r.shown(who, kind, spanOf(d))
+				if err != nil {
+					return err
+				}
+				if place != "" && m.against[s] == nil {
+					m.against[s] = map[string]string{}
+				}
+				if place != "" {
+					m.against[s][word] = place
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // dispositions puts beside each finding what people said of its subject.

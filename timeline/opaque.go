@@ -29,6 +29,20 @@ func (db *DB) OpaqueOf(subjects []Subject, yield func(*Fact) error) error {
 	return db.bySubject(subjects, opaque, yield)
 }
 
+// Restored yields the facts of installed packages of a type that came out of a
+// cache, from an instant on.
+func (db *DB) Restored(kind string, from int64, yield func(*Fact) error) error {
+	var f found
+	err := db.each(func(row rawRow) { f.ids = append(f.ids, row.int(0)) },
+		"SELECT e.id FROM event e WHERE "+opaque+` AND (e.t1 IS NULL OR e.t1 >= ?) AND e.bundle IN (
+			SELECT b.bundle FROM artifact a JOIN item i ON i.artifact = a.id JOIN bundle_item b ON b.item = i.id
+			WHERE a.type = ? AND a.name = '' AND substr(i.ref, 1, ?) = ?)`, from, kind, len(CacheEnd), CacheEnd)
+	if err != nil {
+		return fmt.Errorf("read timeline: %w", err)
+	}
+	return db.factsOfEvents(&f, yield)
+}
+
 // Silent yields the jobs that ran a command which names no package, in one of
 // the spans, with the purl type of what it may have fetched.
 func (db *DB) Silent(spans []Span, yield func(job Subject, kind string)) error {
