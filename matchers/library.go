@@ -4,6 +4,8 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -96,23 +98,28 @@ var aliases = sync.OnceValue(func() map[string]string {
 // maxNear is how many names an error offers.
 const maxNear = 5
 
-// nearNames returns the known names that somebody who typed name may have
-// meant, best first.
-func nearNames(name string) []string {
+// nearNames returns the incidents that somebody who typed name may have meant, best
+// first.
+func nearNames(name string) []string { return Near(name, maps.Keys(aliases())) }
+
+// Near returns the first few of the known names that somebody who typed name may
+// have meant, best first. Small letters are as good as capitals.
+func Near(name string, names iter.Seq[string]) []string {
 	type near struct {
 		name     string
 		distance int
 	}
 	var all []near
 	name = strings.ToLower(name)
-	for known := range aliases() {
+	for as := range names {
+		known := strings.ToLower(as)
 		// What is left out at the end is most often the version or the month.
 		d := min(distance(name, known), distance(name, known[:min(len(known), len(name)+1)])+1)
 		if len(name) >= 3 && (strings.Contains(known, name) || strings.Contains(name, known)) {
 			d = min(d, 1)
 		}
 		if d <= 2 || d <= len(name)/3 {
-			all = append(all, near{known, d})
+			all = append(all, near{as, d})
 		}
 	}
 	slices.SortFunc(all, func(a, b near) int {

@@ -79,6 +79,7 @@ type Collection struct {
 	Ended     int64 // the same, 0 while it is open
 	Command   string
 	Program   string // version
+	Unreached bool   // the service gave no answer to anything: it is down, or the network; LastCollection fills it in
 }
 
 const collectionColumns = "id,collector,target,t0,t1,state,begun,ended,command,program"
@@ -104,6 +105,10 @@ func (db *DB) LastCollection(collector, target string) (c Collection, ok bool, e
 		" FROM collection WHERE collector=? AND target=? ORDER BY id DESC LIMIT 1", collector, target))
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, false, nil
+	}
+	if err == nil {
+		err = db.sql.QueryRow(`SELECT EXISTS(SELECT 1 FROM inquiry WHERE collection=?1 AND outcome='failed')
+			AND NOT EXISTS(SELECT 1 FROM inquiry WHERE collection=?1 AND outcome<>'failed')`, c.ID).Scan(&c.Unreached)
 	}
 	if err != nil {
 		return c, false, fmt.Errorf("read ledger: %w", err)

@@ -94,8 +94,8 @@ func (a *app) window(f *collecting, last *timeline.Collection, now time.Time) (t
 		return timeline.Span{}, usage("the window is one of --from and --to, --incident, --since-last")
 	case f.incident != "":
 		return a.incidentWindow(f.incident)
-	case f.sinceLast && last != nil && last.State == timeline.CollectionOpen:
-		return last.Span, nil // it was interrupted: go on with it
+	case f.sinceLast && last != nil && (last.State == timeline.CollectionOpen || last.Unreached):
+		return last.Span, nil // it was interrupted, or got no answer: go on with it
 	case f.sinceLast && last != nil:
 		return timeline.Span{From: last.Span.To - int64(settle), To: now.UnixNano()}, nil
 	case f.sinceLast && f.from == "":
@@ -207,10 +207,22 @@ func (a *app) collect(c *cobra.Command, f *collecting, sv service) error {
 	if err := a.printCollected(res, stats, opt); err != nil {
 		return err
 	}
+	if unreached(stats) { // a scheduler may let an expired log pass, not this
+		return fmt.Errorf("%s answered nothing: look at the network, the address and the service; the same command asks again", opt.Target)
+	}
 	if stats.Gaps > 0 || !res.Complete() {
 		return exitError(exitIncomplete)
 	}
 	return nil
+}
+
+// unreached reports whether whatever was asked for failed.
+func unreached(st collect.Stats) bool {
+	failed := st.Replies[timeline.Failed]
+	for _, n := range st.Replies {
+		failed -= n
+	}
+	return st.Replies[timeline.Failed] > 0 && failed == 0 && st.Known == 0
 }
 
 func (a *app) collectInto(ctx context.Context, db *timeline.DB, f *collecting, opt collect.Options, sv service) (res ingest.Result, stats collect.Stats, err error) {

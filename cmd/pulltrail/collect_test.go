@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"pulltrail/ingest/collect"
 	"pulltrail/testdata/services"
 	"pulltrail/timeline"
 )
@@ -89,6 +90,8 @@ func TestWindow(t *testing.T) {
 		}
 		return &timeline.Collection{Span: span, State: state}
 	}
+	unreached := last(timeline.CollectionPartial)
+	unreached.Unreached = true
 	for _, c := range []struct {
 		flags collecting
 		last  *timeline.Collection
@@ -102,6 +105,7 @@ func TestWindow(t *testing.T) {
 		{collecting{sinceLast: true}, last(timeline.CollectionDone), "2026-11-02T10:50:00Z/2026-11-02T12:00:00Z"},
 		{collecting{sinceLast: true}, last(timeline.CollectionPartial), "2026-11-02T10:50:00Z/2026-11-02T12:00:00Z"},
 		{collecting{sinceLast: true}, last(timeline.CollectionOpen), "2026-11-02T10:00:00Z/2026-11-02T11:00:00Z"},
+		{collecting{sinceLast: true}, unreached, "2026-11-02T10:00:00Z/2026-11-02T11:00:00Z"},
 		{collecting{from: "2026-11-02T10:00:00Z"}, last(timeline.CollectionOpen), "2026-11-02T10:00:00Z/2026-11-02T11:00:00Z"},
 		{collecting{now: true}, last(timeline.CollectionDone), "2026-11-02T12:00:00Z"},
 		{collecting{now: true}, last(timeline.CollectionOpen), "2026-11-02T10:00:00Z/2026-11-02T11:00:00Z"},
@@ -118,6 +122,26 @@ func TestWindow(t *testing.T) {
 			t.Errorf("%+v: got %s, %v, want a usage error", c.flags, span, err)
 		case c.want != "" && (err != nil || span.String() != c.want):
 			t.Errorf("%+v: got %s, %v, want %s", c.flags, span, err, c.want)
+		}
+	}
+}
+
+// TestUnreached tells a service that answered nothing from one that refused
+// something.
+func TestUnreached(t *testing.T) {
+	for _, c := range []struct {
+		stats collect.Stats
+		want  bool
+	}{
+		{collect.Stats{}, false},
+		{collect.Stats{Replies: map[timeline.Reply]int{timeline.Failed: 1}}, true},
+		{collect.Stats{Replies: map[timeline.Reply]int{timeline.Failed: 1}, Known: 1}, false},
+		{collect.Stats{Replies: map[timeline.Reply]int{timeline.Failed: 2, timeline.Denied: 1}}, false},
+		{collect.Stats{Replies: map[timeline.Reply]int{timeline.Failed: 2, timeline.Obtained: 1}}, false},
+		{collect.Stats{Replies: map[timeline.Reply]int{timeline.Absent: 1}}, false},
+	} {
+		if got := unreached(c.stats); got != c.want {
+			t.Errorf("%+v: got %t", c.stats, got)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,6 +50,21 @@ is the id of a finding.`,
 	return c
 }
 
+// subjectsOf names who has a finding, as KIND:ID or by the id alone.
+func subjectsOf(findings []matchers.Finding, kinds bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range findings {
+			name := findings[i].Subject.ID
+			if kinds {
+				name = findings[i].Subject.String()
+			}
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
 // pick finds the one finding that a name means.
 func pick(findings []matchers.Finding, name string) (*matchers.Finding, error) {
 	var part []*matchers.Finding
@@ -63,7 +79,11 @@ func pick(findings []matchers.Finding, name string) (*matchers.Finding, error) {
 	}
 	switch len(part) {
 	case 0:
-		return nil, usage("no subject or finding %q: 'pulltrail match' lists them", name)
+		like := ""
+		if near := matchers.Near(name, subjectsOf(findings, strings.Contains(name, ":"))); len(near) > 0 {
+			like = "did you mean " + strings.Join(near, ", ") + "? "
+		}
+		return nil, usage("no subject or finding %q: %s'pulltrail match' lists them", name, like)
 	case 1:
 		return part[0], nil
 	}
