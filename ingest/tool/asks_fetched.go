@@ -229,7 +229,7 @@ func (e *echo) fetched(name string, args []string, c shellCommand, o *evidence.O
 	case fetchers[strings.ToLower(name)]:
 		e.last = command
 		e.files.save(name, args, c)
-		return packageFiles(args, o), true
+		return packageFiles(args, o) || keptScript(name, args, c, o), true
 	case c.fed != "" && runsInput(name, args):
 		scriptAsk(name, c.fed).emit(c.fed+" | "+command, c.muted, o)
 		return true, true
@@ -285,6 +285,38 @@ func packageFiles(args []string, o *evidence.Out) (known bool) {
 		}
 	}
 	return known
+}
+
+// keptScript records a script that a fetcher keeps: nothing says that it came, or
+// that it ran later.
+//
+//	curl -Os https://codecov.io/bash    wget https://acme.example/tools/install.sh
+func keptScript(name string, args []string, c shellCommand, o *evidence.Out) (known bool) {
+	if name == "curl" && c.to == "" && !slices.ContainsFunc(args, keepsFile) {
+		return false
+	}
+	for _, it := range addressed(strings.Join(c.words, " ")) {
+		address, ok := strings.CutPrefix(it.Artifact, "pkg:generic/")
+		host, _, _ := strings.Cut(address, "/")
+		if !ok || strings.Trim(host, "0123456789.:") == "" || !strings.Contains(host, ".") { // a service of the job's own
+			continue
+		}
+		switch path.Ext(address[strings.LastIndexByte(address, '/')+1:]) {
+		case "", ".sh", ".bash", ".ps1", ".py", ".pl", ".rb":
+			o.Emit(timeline.Require, nil, it)
+			known = true
+		}
+	}
+	return known
+}
+
+// keepsFile reports whether an option of curl names a file, or has it named after
+// the address: -o x, -Os, -sSLo, --remote-name.
+func keepsFile(flag string) bool {
+	if strings.HasPrefix(flag, "--") {
+		return strings.HasPrefix(flag, "--output") || strings.HasPrefix(flag, "--remote-name")
+	}
+	return strings.HasPrefix(flag, "-") && strings.ContainsAny(flag, "oO")
 }
 
 // readsScript returns what runs the here-document of a command line: "sh" for
