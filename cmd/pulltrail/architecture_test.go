@@ -50,27 +50,21 @@ var layers = map[string][]string{
 	"ingest/collect/jenkins":    {"timeline", "ingest/collect"},
 }
 
-// owners are heavy dependencies, each imported by one package alone, and which
-// one where that is decided.
+// owners are heavy dependencies, and the one package that imports each.
 var owners = map[string]string{
-	"database/sql":                           "timeline",
-	"github.com/mattn/go-sqlite3":            "timeline",
-	"github.com/spf13/cobra":                 "cmd/pulltrail",
-	"golang.org/x/term":                      "cmd/pulltrail",
-	"github.com/aquasecurity/trivy":          "ingest/document",
-	"github.com/pelletier/go-toml":           "ingest/document",
-	"github.com/google/go-containerregistry": "ingest/image",
-	"github.com/google/go-github":            "ingest/collect/github",
-	"github.com/jackc/pgx":                   "ingest/proxydb",
-	"gitlab.com/gitlab-org/api/client-go":    "",
-	"github.com/buildkite/go-buildkite":      "",
-	"github.com/aws/aws-sdk-go-v2":           "ingest/collect/objects",
-	"golang.org/x/oauth2":                    "ingest/collect/objects",
-	"cloud.google.com/go":                    "",
-	"github.com/Azure/azure-sdk-for-go":      "",
-	"github.com/marcboeker/go-duckdb":        "",
-	"github.com/hashicorp/go-retryablehttp":  "",
-	"github.com/charmbracelet/bubbletea":     "",
+	"database/sql":                              "timeline",
+	"github.com/mattn/go-sqlite3":               "timeline",
+	"github.com/spf13/cobra":                    "cmd/pulltrail",
+	"golang.org/x/term":                         "cmd/pulltrail",
+	"github.com/pelletier/go-toml":              "ingest/document",
+	"github.com/google/go-containerregistry":    "ingest/image",
+	"github.com/google/go-github":               "ingest/collect/github",
+	"github.com/jackc/pgx":                      "ingest/proxydb",
+	"github.com/aws/aws-sdk-go-v2":              "ingest/collect/objects",
+	"golang.org/x/oauth2":                       "ingest/collect/objects",
+	"github.com/Masterminds/semver":             "matchers",
+	"github.com/aquasecurity/go-pep440-version": "matchers",
+	"github.com/therootcompany/xz":              "ingest",
 }
 
 // drawers are package and file names that say nothing of what is inside.
@@ -125,7 +119,7 @@ func broken(files []source) []string {
 	}
 	for _, heavy := range slices.Sorted(maps.Keys(importers)) {
 		pkgs := slices.Sorted(maps.Keys(importers[heavy]))
-		if owner := owners[heavy]; len(pkgs) > 1 || owner != "" && pkgs[0] != owner {
+		if owner := owners[heavy]; !slices.Equal(pkgs, []string{owner}) {
 			problems = append(problems, heavy+" is for one package alone ("+owner+"), but imported by "+strings.Join(pkgs, ", "))
 		}
 	}
