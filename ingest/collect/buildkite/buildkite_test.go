@@ -4,164 +4,62 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"pulltrail/ingest"
 	"pulltrail/ingest/collect"
+	"pulltrail/testdata/collecting"
 	"pulltrail/testdata/services"
-	"pulltrail/timeline"
 )
 
 const token = "bkua_EXAMPLEexample0123456"
 
-var (
-	begin = time.Date(2026, 10, 21, 11, 39, 0, 0, time.UTC)
-	end   = time.Date(2026, 10, 21, 14, 20, 0, 0, time.UTC)
-)
+// The window that is collected.
+var begin, end = collecting.Begin, collecting.End
 
-// world is a stand-in with a case beside it, and a clock that waits in no time.
+// world is a stand-in with a case beside it.
 type world struct {
-	t    *testing.T
-	b    *services.Buildkite
-	db   *timeline.DB
-	now  time.Time
-	said []string
+	*collecting.World
+	b *services.Buildkite
 }
 
 func newWorld(t *testing.T, b *services.Buildkite) *world {
 	t.Helper()
-	w := &world{t: t, b: b, now: end.Add(time.Hour)}
+	w := &world{collecting.New(t), b}
 	b.Token, b.Org = token, "acme"
-	b.Now = func() time.Time { return w.now }
+	b.Now = func() time.Time { return w.Now }
 	b.Start()
 	t.Cleanup(b.Close)
-	var err error
-	if w.db, err = timeline.Create(filepath.Join(t.TempDir(), "case")); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.db.Close() })
 	return w
 }
 
 // session begins a collection.
 func (w *world) session(with string, opt Options) *collect.Session {
-	w.t.Helper()
-	file := filepath.Join(w.t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(with), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	o := Connect(w.b.API.URL)
-	var err error
-	if o.Token, err = Tokens(file).Find(context.Background()); err != nil {
-		w.t.Fatal(err)
-	}
-	o.Target, o.Command, o.Program = opt.Target(w.b.API.URL), "pulltrail collect buildkite", "test"
-	o.Window = timeline.Span{From: begin.UnixNano(), To: end.UnixNano()}
-	o.Parallel = 1
-	o.Say = func(text string) { w.said = append(w.said, text) }
-	o.Now = func() time.Time { return w.now }
-	o.Sleep = func(ctx context.Context, until time.Time) error {
-		if until.After(w.now) {
-			w.now = until
-		}
-		return ctx.Err()
-	}
-	s, err := collect.Begin(w.db, o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return s
+	w.T.Helper()
+	api := w.b.API.URL
+	return w.Session(Connect(api), opt.Target(api), with, func(file string) collect.Places { return Tokens(file) })
 }
 
 // collect does a collection and reads it.
 func (w *world) collect(with string, words ...string) (collect.Stats, ingest.Result, error) {
-	w.t.Helper()
+	w.T.Helper()
 	var opt Options
 	for _, word := range words {
 		if err := opt.Parse(word); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 	}
 	s := w.session(with, opt)
-	if err := s.Finish(Collect(context.Background(), s, opt)); err != nil {
-		return s.Stats(), ingest.Result{}, err
-	}
-	res, err := ingest.Collected(context.Background(), w.db, ingest.Options{Parser: "test", Command: "test"})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return s.Stats(), res, nil
-}
-
-func (w *world) dump() string {
-	w.t.Helper()
-	var b strings.Builder
-	if err := w.db.Dump(&b); err != nil {
-		w.t.Fatal(err)
-	}
-	return b.String()
+	return w.Read(s, Collect(context.Background(), s, opt))
 }
 
 // secrets fails when a host saw what is not for it, or the case holds a value.
 func (w *world) secrets() (api, store int) {
-	w.t.Helper()
-	requests := w.b.Requests()
-	for _, where := range services.Secrets(requests, token) {
-		w.t.Errorf("the token was seen: %s", where)
-	}
-	for _, seen := range requests {
-		if seen.Host == "store" {
-			store++
-		} else {
-			api++
-		}
-	}
-	ledger, err := w.db.Ledger()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	text := w.dump() + fmt.Sprint(ledger)
-	for _, r := range ledger {
-		if r.Reply != timeline.Obtained {
-			continue
-		}
-		in, err := w.db.OpenKept(r.SHA256)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		data, err := io.ReadAll(in)
-		in.Close()
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		text += string(data)
-	}
-	if strings.Contains(text, "s3cr3t") || strings.Contains(text, token) {
-		w.t.Errorf("a secret is in the case:\n%s", text)
-	}
-	return api, store
-}
-
-// reasons are the expectations with a reason, by the end of their subject.
-func (w *world) reasons() map[string]string {
-	w.t.Helper()
-	all, err := w.db.Expectations()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	got := map[string]string{}
-	for _, x := range all {
-		if x.Reason != "" {
-			got[x.Subject.ID[strings.LastIndexByte(x.Subject.ID, '/')+1:]] = x.Reason
-		}
-	}
-	return got
+	w.T.Helper()
+	return w.Secrets(w.b.Requests(), token)
 }
 
 // log is what a job printed.
@@ -211,7 +109,7 @@ func TestCollect(t *testing.T) {
 	if api, store := w.secrets(); api != 2+3+4 || store != 1 {
 		t.Errorf("%d calls, %d downloads, want 9 and 1", api, store)
 	}
-	dump := w.dump()
+	dump := w.Dump()
 	for _, want := range []string{
 		"install job:buildkite:acme/api/builds/8/jobs/j3 pkg:pypi/litellm@1.107.0", "install job:buildkite:acme/api/builds/7/jobs/j1 pkg:pypi/idna@3.10",
 		"install job:buildkite:acme/web/builds/3/jobs/j5 pkg:pypi/urllib3@2.5.0", "covers job:buildkite:acme/api/builds/8/jobs/j2",
@@ -226,7 +124,7 @@ func TestCollect(t *testing.T) {
 			t.Errorf("%q in\n%s", not, dump)
 		}
 	}
-	if said := strings.Join(w.said, "\n"); !strings.Contains(said, "1 jobs had not ended") || !strings.Contains(said, "1 lists of secrets") {
+	if said := strings.Join(w.Said, "\n"); !strings.Contains(said, "1 jobs had not ended") || !strings.Contains(said, "1 lists of secrets") {
 		t.Errorf("said %q", said)
 	}
 	// Again, only lists are asked for, and the log that goes on.
@@ -243,7 +141,7 @@ func TestLost(t *testing.T) {
 	if _, _, err := w.collect(token, "acme/api"); err != nil {
 		t.Fatal(err)
 	}
-	if dump := w.dump(); strings.Contains(dump, "covers job:buildkite:acme/api/builds/8/jobs/j3") || !strings.Contains(dump, "install job:buildkite:acme/api/builds/8/jobs/j3") {
+	if dump := w.Dump(); strings.Contains(dump, "covers job:buildkite:acme/api/builds/8/jobs/j3") || !strings.Contains(dump, "install job:buildkite:acme/api/builds/8/jobs/j3") {
 		t.Errorf("the job is covered, or not read:\n%s", dump)
 	}
 }
@@ -253,13 +151,13 @@ func TestLost(t *testing.T) {
 func TestJustEnded(t *testing.T) {
 	b := small()
 	w := newWorld(t, b)
-	w.now = b.Builds[1].Jobs[1].Finished.Add(time.Minute)
-	if _, _, err := w.collect(token, "acme/api"); err != nil || strings.Contains(w.dump(), "covers job:buildkite:acme/api/builds/8/jobs/j3") {
-		t.Errorf("%v: the job is covered\n%s", err, w.dump())
+	w.Now = b.Builds[1].Jobs[1].Finished.Add(time.Minute)
+	if _, _, err := w.collect(token, "acme/api"); err != nil || strings.Contains(w.Dump(), "covers job:buildkite:acme/api/builds/8/jobs/j3") {
+		t.Errorf("%v: the job is covered\n%s", err, w.Dump())
 	}
-	w.now = end
-	if _, _, err := w.collect(token, "acme/api"); err != nil || !strings.Contains(w.dump(), "covers job:buildkite:acme/api/builds/8/jobs/j3") {
-		t.Errorf("%v: the job is not covered\n%s", err, w.dump())
+	w.Now = end
+	if _, _, err := w.collect(token, "acme/api"); err != nil || !strings.Contains(w.Dump(), "covers job:buildkite:acme/api/builds/8/jobs/j3") {
+		t.Errorf("%v: the job is not covered\n%s", err, w.Dump())
 	}
 }
 
@@ -287,7 +185,7 @@ func TestFaults(t *testing.T) {
 	if err != nil || stats.Gaps != 0 || !res.Complete() || len(res.Files) != 2+1+4 {
 		t.Errorf("%v: %+v, %d sources", err, stats, len(res.Files))
 	}
-	said := strings.Join(w.said, "\n")
+	said := strings.Join(w.Said, "\n")
 	for _, want := range []string{"HTTP 502", "HTTP 503: asking again in", "HTTP 429: waiting until", "unexpected EOF: asking again"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nobody was told %q:\n%s", want, said)
@@ -301,12 +199,12 @@ func TestLimit(t *testing.T) {
 	b := small()
 	b.Limit = 4
 	w := newWorld(t, b)
-	before := w.now
+	before := w.Now
 	if stats, _, err := w.collect(token, "acme"); err != nil || stats.Gaps != 0 || stats.Calls != 9 || stats.Limit != 4 {
 		t.Errorf("%v: got %+v, want 9 calls", err, stats)
 	}
-	if waited := w.now.Sub(before); waited < 2*time.Minute || waited > 3*time.Minute || !strings.Contains(strings.Join(w.said, "\n"), "0 of 4 calls left: waiting until") {
-		t.Errorf("it waited %s and said %q", waited, w.said)
+	if waited := w.Now.Sub(before); waited < 2*time.Minute || waited > 3*time.Minute || !strings.Contains(strings.Join(w.Said, "\n"), "0 of 4 calls left: waiting until") {
+		t.Errorf("it waited %s and said %q", waited, w.Said)
 	}
 }
 
@@ -322,13 +220,13 @@ func TestRefused(t *testing.T) {
 		t.Errorf("%v, %+v: want 3 logs and two lists of a pipeline not had", err, stats)
 	}
 	w.secrets()
-	got := w.reasons()
+	got := w.Reasons("/")
 	for id, want := range map[string]string{"j2": "denied", "j3": "absent", "j1": "expired"} {
 		if got[id] != want {
 			t.Errorf("job %s: got %q, want %s", id, got[id], want)
 		}
 	}
-	if dump := w.dump(); strings.Contains(dump, "acme/web") {
+	if dump := w.Dump(); strings.Contains(dump, "acme/web") {
 		t.Errorf("another pipeline in\n%s", dump)
 	}
 	if _, _, err := w.collect("wrong", "acme"); !errors.Is(err, collect.ErrToken) {
@@ -349,10 +247,10 @@ func TestRedirect(t *testing.T) {
 		return services.Fault{}
 	}
 	stats, res, err := w.collect(token, "acme")
-	if err != nil || stats.Gaps != 1 || res.Complete() || w.reasons()["j3"] != "failed" {
-		t.Errorf("%v, %+v, %v", err, stats, w.reasons())
+	if err != nil || stats.Gaps != 1 || res.Complete() || w.Reasons("/")["j3"] != "failed" {
+		t.Errorf("%v, %+v, %v", err, stats, w.Reasons("/"))
 	}
-	if dump := w.dump(); strings.Contains(dump, "covers job:buildkite:acme/api/builds/8/jobs/j2") {
+	if dump := w.Dump(); strings.Contains(dump, "covers job:buildkite:acme/api/builds/8/jobs/j2") {
 		t.Errorf("an empty log covers its job:\n%s", dump)
 	}
 }

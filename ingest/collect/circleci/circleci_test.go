@@ -3,164 +3,60 @@ package circleci
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"pulltrail/ingest"
 	"pulltrail/ingest/collect"
+	"pulltrail/testdata/collecting"
 	"pulltrail/testdata/services"
-	"pulltrail/timeline"
 )
 
 const token = "CCIPAT_EXAMPLEexample0123"
 
-var (
-	begin = time.Date(2026, 10, 21, 11, 39, 0, 0, time.UTC)
-	end   = time.Date(2026, 10, 21, 14, 20, 0, 0, time.UTC)
-)
+// The window that is collected.
+var begin, end = collecting.Begin, collecting.End
 
-// world is a stand-in with a case beside it, and a clock that waits in no time.
+// world is a stand-in with a case beside it.
 type world struct {
-	t    *testing.T
-	b    *services.CircleCI
-	db   *timeline.DB
-	now  time.Time
-	said []string
+	*collecting.World
+	b *services.CircleCI
 }
 
 func newWorld(t *testing.T, b *services.CircleCI) *world {
 	t.Helper()
-	w := &world{t: t, b: b, now: end.Add(time.Hour)}
 	b.Token, b.Org = token, "gh/acme"
 	b.Start()
 	t.Cleanup(b.Close)
-	var err error
-	if w.db, err = timeline.Create(filepath.Join(t.TempDir(), "case")); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.db.Close() })
-	return w
+	return &world{collecting.New(t), b}
 }
 
 // session begins a collection.
 func (w *world) session(with string, opt Options) *collect.Session {
-	w.t.Helper()
-	file := filepath.Join(w.t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(with), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	o := Connect(w.b.API.URL + "/api")
-	var err error
-	if o.Token, err = Tokens(file).Find(context.Background()); err != nil {
-		w.t.Fatal(err)
-	}
-	o.Target, o.Command, o.Program = opt.Target(w.b.API.URL+"/api"), "pulltrail collect circleci", "test"
-	o.Window = timeline.Span{From: begin.UnixNano(), To: end.UnixNano()}
-	o.Parallel = 1
-	o.Say = func(text string) { w.said = append(w.said, text) }
-	o.Now = func() time.Time { return w.now }
-	o.Sleep = func(ctx context.Context, until time.Time) error {
-		if until.After(w.now) {
-			w.now = until
-		}
-		return ctx.Err()
-	}
-	s, err := collect.Begin(w.db, o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return s
+	w.T.Helper()
+	api := w.b.API.URL + "/api"
+	return w.Session(Connect(api), opt.Target(api), with, func(file string) collect.Places { return Tokens(file) })
 }
 
 // collect does a collection and reads it.
 func (w *world) collect(with string, words ...string) (collect.Stats, ingest.Result, error) {
-	w.t.Helper()
+	w.T.Helper()
 	var opt Options
 	for _, word := range words {
 		if err := opt.Parse(word); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 	}
 	s := w.session(with, opt)
-	if err := s.Finish(Collect(context.Background(), s, opt)); err != nil {
-		return s.Stats(), ingest.Result{}, err
-	}
-	res, err := ingest.Collected(context.Background(), w.db, ingest.Options{Parser: "test", Command: "test"})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return s.Stats(), res, nil
-}
-
-func (w *world) dump() string {
-	w.t.Helper()
-	var b strings.Builder
-	if err := w.db.Dump(&b); err != nil {
-		w.t.Fatal(err)
-	}
-	return b.String()
+	return w.Read(s, Collect(context.Background(), s, opt))
 }
 
 // secrets fails when a host saw what is not for it, or the case holds a value.
 func (w *world) secrets() (api, store int) {
-	w.t.Helper()
-	requests := w.b.Requests()
-	for _, where := range services.Secrets(requests, token) {
-		w.t.Errorf("the token was seen: %s", where)
-	}
-	for _, seen := range requests {
-		if seen.Host == "store" {
-			store++
-		} else {
-			api++
-		}
-	}
-	ledger, err := w.db.Ledger()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	text := w.dump() + fmt.Sprint(ledger)
-	for _, r := range ledger {
-		if r.Reply != timeline.Obtained {
-			continue
-		}
-		in, err := w.db.OpenKept(r.SHA256)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		data, err := io.ReadAll(in)
-		in.Close()
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		text += string(data)
-	}
-	if strings.Contains(text, "s3cr3t") || strings.Contains(text, token) {
-		w.t.Errorf("a secret is in the case:\n%s", text)
-	}
-	return api, store
-}
-
-// reasons are the expectations with a reason, by the end of their subject.
-func (w *world) reasons() map[string]string {
-	w.t.Helper()
-	all, err := w.db.Expectations()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	got := map[string]string{}
-	for _, x := range all {
-		if x.Reason != "" {
-			got[x.Subject.ID[strings.LastIndexByte(x.Subject.ID, '/')+1:]] = x.Reason
-		}
-	}
-	return got
+	w.T.Helper()
+	return w.Secrets(w.b.Requests(), token)
 }
 
 func ran(number int64, at time.Time, steps ...services.CircleStep) *services.CircleJob {
@@ -219,7 +115,7 @@ func TestCollect(t *testing.T) {
 	if api, store := w.secrets(); api != calls || store != 6 {
 		t.Errorf("%d calls, %d downloads, want %d and 6", api, store, calls)
 	}
-	dump := w.dump()
+	dump := w.Dump()
 	for _, want := range []string{
 		"install job:circleci:acme/api/jobs/813 pkg:pypi/litellm@1.107.0", "opaque job:circleci:acme/api/jobs/813 pkg:pypi/acme-eval",
 		"install job:circleci:acme/api/jobs/816 pkg:pypi/certifi@2026.1.1", "install job:circleci:acme/web/jobs/815 pkg:pypi/urllib3@2.5.0",
@@ -235,7 +131,7 @@ func TestCollect(t *testing.T) {
 			t.Errorf("%q in\n%s", not, dump)
 		}
 	}
-	if said := strings.Join(w.said, "\n"); !strings.Contains(said, "1 jobs had not ended") || !strings.Contains(said, "1 contexts and projects") || !strings.Contains(said, "250 at most") {
+	if said := strings.Join(w.Said, "\n"); !strings.Contains(said, "1 jobs had not ended") || !strings.Contains(said, "1 contexts and projects") || !strings.Contains(said, "250 at most") {
 		t.Errorf("said %q", said)
 	}
 	// Again, only lists are asked for, and what goes on.
@@ -269,7 +165,7 @@ func TestFaults(t *testing.T) {
 	if err != nil || stats.Gaps != 0 || !res.Complete() {
 		t.Errorf("%v: %+v, %+v", err, stats, res)
 	}
-	said := strings.Join(w.said, "\n")
+	said := strings.Join(w.Said, "\n")
 	for _, want := range []string{"HTTP 502", "HTTP 503: asking again in", "HTTP 429: waiting until", "unexpected EOF: asking again", "it is no whole JSON"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nobody was told %q:\n%s", want, said)
@@ -295,13 +191,13 @@ func TestRefused(t *testing.T) {
 		t.Errorf("%v, %+v: want two outputs, the steps of a job and a project not had", err, stats)
 	}
 	w.secrets()
-	got := w.reasons()
+	got := w.Reasons("/")
 	for id, want := range map[string]string{"812": "expired", "813": "expired", "816": "denied"} {
 		if got[id] != want {
 			t.Errorf("job %s: got %q, want %s", id, got[id], want)
 		}
 	}
-	dump := w.dump()
+	dump := w.Dump()
 	for _, not := range []string{"acme/web", "covers job:circleci:acme/api/jobs/812", "covers job:circleci:acme/api/jobs/813"} {
 		if strings.Contains(dump, not) {
 			t.Errorf("%q in\n%s", not, dump)
@@ -323,8 +219,8 @@ func TestLater(t *testing.T) {
 		}
 		return services.Fault{}
 	}
-	if stats, _, err := w.collect(token, "gh/acme/api"); err != nil || stats.Gaps != 1 || w.reasons()["812"] != "denied" {
-		t.Fatalf("%v, %+v, %v", err, stats, w.reasons())
+	if stats, _, err := w.collect(token, "gh/acme/api"); err != nil || stats.Gaps != 1 || w.Reasons("/")["812"] != "denied" {
+		t.Fatalf("%v, %+v, %v", err, stats, w.Reasons("/"))
 	}
 	w.b.Fault = nil
 	w.secrets()
@@ -338,8 +234,8 @@ func TestLater(t *testing.T) {
 			again++
 		}
 	}
-	if again != 2 || !strings.Contains(w.dump(), "covers job:circleci:acme/api/jobs/812") {
-		t.Errorf("%d requests for jobs, want 2\n%s", again, w.dump())
+	if again != 2 || !strings.Contains(w.Dump(), "covers job:circleci:acme/api/jobs/812") {
+		t.Errorf("%d requests for jobs, want 2\n%s", again, w.Dump())
 	}
 }
 
@@ -351,7 +247,7 @@ func TestLost(t *testing.T) {
 	if stats, _, err := w.collect(token, "gh/acme/api"); err != nil || stats.Gaps != 0 {
 		t.Errorf("%v, %+v", err, stats)
 	}
-	if dump := w.dump(); strings.Contains(dump, "covers job:circleci:acme/api/jobs/812") || !strings.Contains(dump, "install job:circleci:acme/api/jobs/812") {
+	if dump := w.Dump(); strings.Contains(dump, "covers job:circleci:acme/api/jobs/812") || !strings.Contains(dump, "install job:circleci:acme/api/jobs/812") {
 		t.Errorf("the job is covered, or not read:\n%s", dump)
 	}
 }
@@ -362,10 +258,10 @@ func TestNothingPrinted(t *testing.T) {
 	b := small()
 	b.Pipelines[1].Workflows[0].Jobs[0].Steps = nil
 	w := newWorld(t, b)
-	if stats, _, err := w.collect(token, "gh/acme/api"); err != nil || stats.Gaps != 1 || w.reasons()["812"] != "expired" {
-		t.Errorf("%v, %+v, %v", err, stats, w.reasons())
+	if stats, _, err := w.collect(token, "gh/acme/api"); err != nil || stats.Gaps != 1 || w.Reasons("/")["812"] != "expired" {
+		t.Errorf("%v, %+v, %v", err, stats, w.Reasons("/"))
 	}
-	if dump := w.dump(); strings.Contains(dump, "covers job:circleci:acme/api/jobs/812") {
+	if dump := w.Dump(); strings.Contains(dump, "covers job:circleci:acme/api/jobs/812") {
 		t.Errorf("the job is covered:\n%s", dump)
 	}
 }
@@ -379,7 +275,7 @@ func TestTruncated(t *testing.T) {
 	if stats, res, err := w.collect(token, "gh/acme/api"); err != nil || stats.Gaps != 0 || res.Complete() {
 		t.Errorf("%v, %+v: it is complete", err, stats)
 	}
-	if dump := w.dump(); strings.Contains(dump, "covers job:circleci:acme/api/jobs/812") {
+	if dump := w.Dump(); strings.Contains(dump, "covers job:circleci:acme/api/jobs/812") {
 		t.Errorf("the job is covered:\n%s", dump)
 	}
 }

@@ -4,33 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"pulltrail/ingest"
 	"pulltrail/ingest/collect"
+	"pulltrail/testdata/collecting"
 	"pulltrail/testdata/services"
-	"pulltrail/timeline"
 )
 
 const token = "glpat-EXAMPLEexample012345"
 
-var (
-	begin = time.Date(2026, 10, 21, 11, 39, 0, 0, time.UTC)
-	end   = time.Date(2026, 10, 21, 14, 20, 0, 0, time.UTC)
-)
+// The window that is collected.
+var begin, end = collecting.Begin, collecting.End
 
-// world is a stand-in with a case beside it, and a clock that waits in no time.
+// world is a stand-in with a case beside it.
 type world struct {
-	t   *testing.T
-	g   *services.GitLab
-	db  *timeline.DB
-	now time.Time
+	*collecting.World
+	g *services.GitLab
 }
 
 func newWorld(t *testing.T, g *services.GitLab) *world {
@@ -38,96 +31,28 @@ func newWorld(t *testing.T, g *services.GitLab) *world {
 	g.Token = token
 	g.Start()
 	t.Cleanup(g.Close)
-	db, err := timeline.Create(filepath.Join(t.TempDir(), "case"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return &world{t: t, g: g, db: db, now: end.Add(time.Hour)}
+	return &world{collecting.New(t), g}
+}
+
+// session begins a collection.
+func (w *world) session(with string, opt Options) *collect.Session {
+	w.T.Helper()
+	api := w.g.API.URL + "/api/v4"
+	return w.Session(Connect(api), opt.Target(api), with, func(file string) collect.Places { return Tokens(api, file) })
 }
 
 // collect does a collection and reads it.
 func (w *world) collect(with string, words ...string) (collect.Stats, ingest.Result, error) {
-	w.t.Helper()
+	w.T.Helper()
 	opt := Options{Words: words}
-	file := filepath.Join(w.t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(with), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	api := w.g.API.URL + "/api/v4"
-	o := Connect(api)
-	var err error
-	if o.Token, err = Tokens(api, file).Find(context.Background()); err != nil {
-		w.t.Fatal(err)
-	}
-	o.Target, o.Command, o.Program = opt.Target(api), "pulltrail collect gitlab", "test"
-	o.Window = timeline.Span{From: begin.UnixNano(), To: end.UnixNano()}
-	o.Parallel = 1
-	o.Now = func() time.Time { return w.now }
-	o.Sleep = func(ctx context.Context, until time.Time) error {
-		if until.After(w.now) {
-			w.now = until
-		}
-		return ctx.Err()
-	}
-	s, err := collect.Begin(w.db, o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := s.Finish(Collect(context.Background(), s, opt)); err != nil {
-		return s.Stats(), ingest.Result{}, err
-	}
-	res, err := ingest.Collected(context.Background(), w.db, ingest.Options{Parser: "test", Command: "test"})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return s.Stats(), res, nil
-}
-
-func (w *world) dump() string {
-	w.t.Helper()
-	var b strings.Builder
-	if err := w.db.Dump(&b); err != nil {
-		w.t.Fatal(err)
-	}
-	return b.String()
+	s := w.session(with, opt)
+	return w.Read(s, Collect(context.Background(), s, opt))
 }
 
 // secrets fails when a host saw what is not for it, or the case holds a value.
-func (w *world) secrets() (store int) {
-	w.t.Helper()
-	for _, seen := range w.g.Requests() {
-		if seen.Host == "store" {
-			store++
-		}
-		if strings.Contains(seen.URL, token) || seen.Host == "store" && strings.Contains(fmt.Sprint(seen.Header), "EXAMPLE") {
-			w.t.Errorf("the token is in %s %s", seen.URL, seen.Header)
-		}
-	}
-	requests, err := w.db.Ledger()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	text := w.dump()
-	for _, r := range requests {
-		if r.Reply != timeline.Obtained {
-			continue
-		}
-		in, err := w.db.OpenKept(r.SHA256)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		data, err := io.ReadAll(in)
-		in.Close()
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		text += string(data)
-	}
-	if strings.Contains(text, "s3cr3t") || strings.Contains(text, token) {
-		w.t.Errorf("a secret is in the case:\n%s", text)
-	}
-	return store
+func (w *world) secrets() (api, store int) {
+	w.T.Helper()
+	return w.Secrets(w.g.Requests(), token)
 }
 
 // trace is what a job printed.
@@ -179,10 +104,10 @@ func TestCollect(t *testing.T) {
 	// One that was answered with 429; projects and variables of the group; of the
 	// first project three pages of jobs, and none after the one that is too old; a
 	// page of jobs of the other; variables and images of both; three traces.
-	if stats.Calls != 1+2+3+1+4+3 || stats.Downloads != 1 || w.secrets() != 1 {
+	if _, store := w.secrets(); stats.Calls != 1+2+3+1+4+3 || stats.Downloads != 1 || store != 1 {
 		t.Errorf("%d calls, %d downloads, want 14 and 1", stats.Calls, stats.Downloads)
 	}
-	dump := w.dump()
+	dump := w.Dump()
 	for _, want := range []string{
 		"install job:gitlab:acme/api/jobs/93 pkg:pypi/litellm@1.107.0", "install job:gitlab:acme/api/jobs/91 pkg:pypi/idna@3.10",
 		"covers job:gitlab:acme/api/jobs/92", "PYPI_TOKEN store=gitlab:acme/api", "GROUP_TOKEN store=gitlab:acme ",
@@ -212,7 +137,7 @@ func TestEmptyTrace(t *testing.T) {
 	if _, res, err := w.collect(token, "acme"); err != nil || res.Complete() {
 		t.Errorf("%v: a trace without a line was read", err)
 	}
-	if dump := w.dump(); strings.Contains(dump, "covers job:gitlab:acme/api/jobs/92") || !strings.Contains(dump, "subject job:gitlab:acme/api/jobs/92") {
+	if dump := w.Dump(); strings.Contains(dump, "covers job:gitlab:acme/api/jobs/92") || !strings.Contains(dump, "subject job:gitlab:acme/api/jobs/92") {
 		t.Errorf("the job is covered, or not known:\n%s", dump)
 	}
 }
@@ -229,7 +154,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("%v, %+v: want 3 traces and a project not had", err, stats)
 	}
 	w.secrets()
-	all, err := w.db.Expectations()
+	all, err := w.DB.Expectations()
 	if err != nil {
 		t.Fatal(err)
 	}

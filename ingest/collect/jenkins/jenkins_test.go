@@ -5,165 +5,61 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"pulltrail/ingest"
 	"pulltrail/ingest/collect"
+	"pulltrail/testdata/collecting"
 	"pulltrail/testdata/services"
 	"pulltrail/timeline"
 )
 
 const token = "mia:11EXAMPLEexample0123"
 
-var (
-	begin = time.Date(2026, 10, 21, 11, 39, 0, 0, time.UTC)
-	end   = time.Date(2026, 10, 21, 14, 20, 0, 0, time.UTC)
-)
+// The window that is collected.
+var begin, end = collecting.Begin, collecting.End
 
-// world is a stand-in with a case beside it, and a clock that waits in no time.
+// world is a stand-in with a case beside it.
 type world struct {
-	t    *testing.T
-	b    *services.Jenkins
-	db   *timeline.DB
-	from time.Time // of the window
-	now  time.Time
-	said []string
+	*collecting.World
+	b *services.Jenkins
 }
 
 func newWorld(t *testing.T, b *services.Jenkins) *world {
 	t.Helper()
-	w := &world{t: t, b: b, from: begin, now: end.Add(time.Hour)}
 	b.Token = token
 	b.Start()
 	t.Cleanup(b.Close)
-	var err error
-	if w.db, err = timeline.Create(filepath.Join(t.TempDir(), "case")); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.db.Close() })
-	return w
+	return &world{collecting.New(t), b}
 }
 
 // session begins a collection.
 func (w *world) session(with string, opt Options) *collect.Session {
-	w.t.Helper()
-	file := filepath.Join(w.t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(with), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	o := Connect(w.b.API.URL + "/jenkins")
-	var err error
-	if o.Token, err = Tokens(file).Find(context.Background()); err != nil {
-		w.t.Fatal(err)
-	}
-	o.Target, o.Command, o.Program = opt.Target(w.b.API.URL+"/jenkins"), "pulltrail collect jenkins", "test"
-	o.Window = timeline.Span{From: w.from.UnixNano(), To: end.UnixNano()}
-	o.Parallel = 1
-	o.Say = func(text string) { w.said = append(w.said, text) }
-	o.Now = func() time.Time { return w.now }
-	o.Sleep = func(ctx context.Context, until time.Time) error {
-		if until.After(w.now) {
-			w.now = until
-		}
-		return ctx.Err()
-	}
-	s, err := collect.Begin(w.db, o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return s
+	w.T.Helper()
+	api := w.b.API.URL + "/jenkins"
+	return w.Session(Connect(api), opt.Target(api), with, func(file string) collect.Places { return Tokens(file) })
 }
 
 // collect does a collection and reads it.
 func (w *world) collect(with string, words ...string) (collect.Stats, ingest.Result, error) {
-	w.t.Helper()
+	w.T.Helper()
 	var opt Options
 	for _, word := range words {
 		if err := opt.Parse(word); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 	}
 	s := w.session(with, opt)
-	if err := s.Finish(Collect(context.Background(), s, opt)); err != nil {
-		return s.Stats(), ingest.Result{}, err
-	}
-	res, err := ingest.Collected(context.Background(), w.db, ingest.Options{Parser: "test", Command: "test"})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return s.Stats(), res, nil
-}
-
-func (w *world) dump() string {
-	w.t.Helper()
-	var b strings.Builder
-	if err := w.db.Dump(&b); err != nil {
-		w.t.Fatal(err)
-	}
-	return b.String()
+	return w.Read(s, Collect(context.Background(), s, opt))
 }
 
 // secrets fails when a host saw what is not for it, or the case holds a value.
 func (w *world) secrets() (api, store int) {
-	w.t.Helper()
-	requests := w.b.Requests()
-	for _, where := range services.Secrets(requests, base64.StdEncoding.EncodeToString([]byte(token))) {
-		w.t.Errorf("the token was seen: %s", where)
-	}
-	for _, seen := range requests {
-		if seen.Host == "store" {
-			store++
-		} else {
-			api++
-		}
-	}
-	ledger, err := w.db.Ledger()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	text := w.dump() + fmt.Sprint(ledger)
-	for _, r := range ledger {
-		if r.Reply != timeline.Obtained {
-			continue
-		}
-		in, err := w.db.OpenKept(r.SHA256)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		data, err := io.ReadAll(in)
-		in.Close()
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		text += string(data)
-	}
-	if strings.Contains(text, "s3cr3t") || strings.Contains(text, token) {
-		w.t.Errorf("a secret is in the case:\n%s", text)
-	}
-	return api, store
-}
-
-// reasons are the expectations with a reason, by job and number.
-func (w *world) reasons() map[string]string {
-	w.t.Helper()
-	all, err := w.db.Expectations()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	got := map[string]string{}
-	for _, x := range all {
-		if x.Reason != "" {
-			_, name, _ := strings.Cut(x.Subject.ID, "/jenkins/")
-			got[name] = x.Reason
-		}
-	}
-	return got
+	w.T.Helper()
+	return w.Secrets(w.b.Requests(), token, base64.StdEncoding.EncodeToString([]byte(token)))
 }
 
 func ran(number int64, at time.Time, lines ...string) *services.JenkinsBuild {
@@ -211,7 +107,7 @@ func TestCollect(t *testing.T) {
 	if api, _ := w.secrets(); api != 1+3+4+6+1 {
 		t.Errorf("%d calls, want 15", api)
 	}
-	dump := w.dump()
+	dump := w.Dump()
 	host := strings.TrimPrefix(w.b.API.URL, "http://") + "/jenkins"
 	for _, want := range []string{
 		"event 2026-10-21T12:39:03Z install job:jenkins:" + host + "/team/api/42 pkg:pypi/litellm@1.107.0", "install job:jenkins:" + host + "/team/api/40 pkg:pypi/idna@3.10",
@@ -229,7 +125,7 @@ func TestCollect(t *testing.T) {
 			t.Errorf("%q in\n%s", not, dump)
 		}
 	}
-	if said := strings.Join(w.said, "\n"); !strings.Contains(said, "1 builds had not ended") || !strings.Contains(said, "1 stores do not tell") {
+	if said := strings.Join(w.Said, "\n"); !strings.Contains(said, "1 builds had not ended") || !strings.Contains(said, "1 stores do not tell") {
 		t.Errorf("said %q", said)
 	}
 	// Again, only lists are asked for, and what goes on.
@@ -251,11 +147,11 @@ func TestEndedLater(t *testing.T) {
 	if _, res, err := w.collect(token, "team/web"); err != nil || !res.Complete() {
 		t.Errorf("%v, %+v", err, res)
 	}
-	dump := w.dump()
+	dump := w.Dump()
 	if strings.Contains(dump, " partial ") || strings.Count(dump, "install job:") != 1 || !strings.Contains(dump, "/team/web/feature%2Flogin/1 * ") {
 		t.Errorf("the case holds\n%s", dump)
 	}
-	if v, err := w.db.Verify(context.Background()); err != nil || v.Worst() != timeline.Good {
+	if v, err := w.DB.Verify(context.Background()); err != nil || v.Worst() != timeline.Good {
 		t.Errorf("verify: %v, %+v", err, v)
 	}
 }
@@ -288,17 +184,17 @@ func TestDeleted(t *testing.T) {
 	gone := &services.JenkinsItem{Name: "gone", Next: 3}
 	b.Root.Items = append(b.Root.Items, gone)
 	stats, _, err := w.collect(token, "team/api", "gone")
-	got := w.reasons()
+	got := w.Reasons("/jenkins/")
 	// Two had been collected, and those before the older one began before it did.
 	if err != nil || stats.Gaps != 2 || got["gone/1"] != "expired" || got["gone/2"] != "expired" || len(got) != 2 {
 		t.Errorf("%v, %+v, %v", err, stats, got)
 	}
-	if got["team/api/42"] != "" || got["team/api/40"] != "" || !strings.Contains(w.dump(), "team/api/42 pkg:pypi/litellm@1.107.0") {
+	if got["team/api/42"] != "" || got["team/api/40"] != "" || !strings.Contains(w.Dump(), "team/api/42 pkg:pypi/litellm@1.107.0") {
 		t.Errorf("what was collected before counts as deleted: %v", got)
 	}
 	api.Next, api.Builds = 400, nil
 	stats, _, err = w.collect(token, "team/api")
-	ledger, _ := w.db.Ledger()
+	ledger, _ := w.DB.Ledger()
 	if text := fmt.Sprint(ledger); err != nil || !strings.Contains(text, "builds 1 to 299 of team/api are not in the list: they were deleted") {
 		t.Errorf("%v, %+v: %s", err, stats, text)
 	}
@@ -313,16 +209,16 @@ func TestRotated(t *testing.T) {
 		job.Builds = append([]*services.JenkinsBuild{ran(k+1, begin.Add(time.Duration(k-400)*time.Hour))}, job.Builds...)
 	}
 	job.Next = 501
-	w.from = begin.Add(-30 * time.Hour)
+	w.From = begin.Add(-30 * time.Hour)
 	if stats, _, err := w.collect(token); err != nil || stats.Gaps != 0 {
 		t.Fatalf("%v, %+v", err, stats)
 	}
-	w.from, job.Builds = begin, job.Builds[:99] // the first is of the window's second hour
+	w.From, job.Builds = begin, job.Builds[:99] // the first is of the window's second hour
 	if stats, _, err := w.collect(token); err != nil || stats.Gaps != 0 {
 		t.Errorf("%v, %+v", err, stats)
 	}
 	other := newWorld(t, w.b)
-	if stats, _, err := other.collect(token); err != nil || stats.Gaps != 101 || other.reasons()["busy/401"] != "expired" {
+	if stats, _, err := other.collect(token); err != nil || stats.Gaps != 101 || other.Reasons("/jenkins/")["busy/401"] != "expired" {
 		t.Errorf("%v, %+v: want 100 builds by name, and one gap of the rest", err, stats)
 	}
 }
@@ -348,10 +244,10 @@ func TestFaults(t *testing.T) {
 	}
 	stats, _, err := w.collect(token)
 	w.secrets()
-	if err != nil || stats.Gaps != 0 || !strings.Contains(w.dump(), "covers job:jenkins:"+strings.TrimPrefix(w.b.API.URL, "http://")+"/jenkins/team/api/42") {
+	if err != nil || stats.Gaps != 0 || !strings.Contains(w.Dump(), "covers job:jenkins:"+strings.TrimPrefix(w.b.API.URL, "http://")+"/jenkins/team/api/42") {
 		t.Errorf("%v: %+v", err, stats)
 	}
-	said := strings.Join(w.said, "\n")
+	said := strings.Join(w.Said, "\n")
 	for _, want := range []string{"HTTP 502", "HTTP 503: asking again in", "HTTP 429: waiting until", "unexpected EOF: asking again"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nobody was told %q:\n%s", want, said)
@@ -381,13 +277,13 @@ func TestRefused(t *testing.T) {
 	if _, store := w.secrets(); store != 0 {
 		t.Errorf("a redirect was followed")
 	}
-	got := w.reasons()
+	got := w.Reasons("/jenkins/")
 	for name, want := range map[string]string{"team/api/42": "denied", "team/api/41": "absent"} {
 		if got[name] != want {
 			t.Errorf("build %s: got %q, want %s", name, got[name], want)
 		}
 	}
-	if dump := w.dump(); strings.Contains(dump, "covers job:jenkins:") {
+	if dump := w.Dump(); strings.Contains(dump, "covers job:jenkins:") {
 		t.Errorf("a build is covered:\n%s", dump)
 	}
 	if _, _, err := w.collect("mia:wrong"); !errors.Is(err, collect.ErrToken) {
@@ -420,8 +316,8 @@ func TestDeepFolders(t *testing.T) {
 		at = &services.JenkinsItem{Name: "f", Items: []*services.JenkinsItem{at}}
 	}
 	w := newWorld(t, &services.Jenkins{Root: services.JenkinsItem{Items: []*services.JenkinsItem{at}}})
-	if _, _, err := w.collect(token); err != nil || !strings.Contains(w.dump(), "/f/f/f/f/f/f/job/1 pkg:pypi/idna@3.10") {
-		t.Errorf("%v\n%s", err, w.dump())
+	if _, _, err := w.collect(token); err != nil || !strings.Contains(w.Dump(), "/f/f/f/f/f/f/job/1 pkg:pypi/idna@3.10") {
+		t.Errorf("%v\n%s", err, w.Dump())
 	}
 }
 
