@@ -55,7 +55,7 @@ func redactDrawn(s string, nameless bool) string {
 		for i < len(s) && alnum(s[i]) {
 			i++
 		}
-		if i-from >= minDrawn && drawn(s[from:i]) && !insideHash(s, from, i) {
+		if i-from >= minDrawn && drawn(s[from:i]) && !insideHash(s, from) {
 			from, i = wholeDrawn(s, done, from, i)
 			b.WriteString(s[done:from])
 			b.WriteString(hidden)
@@ -98,11 +98,11 @@ func wholeDrawn(s string, floor, from, to int) (int, int) {
 	return from, to
 }
 
-// insideHash reports whether the word s[from:to] is part of a hash in base64,
-// which says what it is:
+// insideHash reports whether the word that begins at from is part of a hash in
+// base64, which says what it is:
 //
 //	sha512-…==   h1:…=   "integrity": "sha384-…"
-func insideHash(s string, from, to int) bool {
+func insideHash(s string, from int) bool {
 	for from > 0 && base64Byte(s[from-1]) && s[from-1] != '-' {
 		from--
 	}

@@ -66,7 +66,8 @@ func (editorLog) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 		return nil
 	}
 	rest := text[n:]
-	if bracket {
+	switch {
+	case bracket:
 		var ok bool
 		if rest, ok = bytes.CutPrefix(rest, []byte("] [")); !ok {
 			return nil
@@ -76,9 +77,9 @@ func (editorLog) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 			return nil
 		}
 		rest = rest[end+len("] "):]
-	} else if len(rest) == 0 || rest[0] != ' ' {
+	case len(rest) == 0 || rest[0] != ' ':
 		return nil
-	} else {
+	default:
 		rest = rest[1:]
 	}
 	rest, ok := cutLevel(rest)
