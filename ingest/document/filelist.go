@@ -16,7 +16,7 @@ var FileList = evidence.Format{
 	Name:   "file-list",
 	Shape:  evidence.DocumentShape,
 	Title:  "list of files (find, ls -R, tar -t)",
-	Proves: "packages that lie in environments and caches, where a path names version and name: dist-info, wheels, uv, pnpm, go, cargo, gems, conda",
+	Proves: "packages that lie in environments and caches, where a path names version and name: dist-info, wheels, uv, pnpm, go, cargo, gems, conda, extensions of editors",
 	Cannot: "when they came: the times of files are no clock; what files of other names hold",
 	Doc:    "https://pubs.opengroup.org/onlinepubs/9799919799/utilities/find.html",
 	Sample: "find, ls and tar run for this project",

@@ -26,3 +26,11 @@ func FuzzComposerJSON(f *testing.F)  { fuzz(f, ComposerJSON, "composer.json") }
 func FuzzComposerInstalled(f *testing.F) {
 	fuzz(f, ComposerInstalled, "vendor/composer/installed.json")
 }
+
+func FuzzExtensionState(f *testing.F)    { fuzz(f, ExtensionState, "extensions.json") }
+func FuzzExtensionManifest(f *testing.F) { fuzz(f, ExtensionManifest, "acme.tools-1.5.0/package.json") }
+func FuzzExtensionList(f *testing.F)     { fuzz(f, ExtensionList, "extensions.txt") }
+func FuzzDevContainer(f *testing.F)      { fuzz(f, DevContainer, "devcontainer.json") }
+func FuzzJenkinsPluginList(f *testing.F) { fuzz(f, JenkinsPluginList, "plugins.json") }
+func FuzzJenkinsPluginFile(f *testing.F) { fuzz(f, JenkinsPluginFile, "plugins.txt") }
+func FuzzJenkinsManifest(f *testing.F)   { fuzz(f, JenkinsPluginManifest, "MANIFEST.MF") }

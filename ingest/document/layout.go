@@ -24,6 +24,7 @@ type laid struct {
 //	…/pkg/mod/github.com/pkg/errors@v0.9.1/…    …/cache/download/github.com/pkg/errors/@v/v0.9.1.zip
 //	…/registry/cache/index.crates.acme-6f17d22bba15001f/serde-1.0.203.crate
 //	…/specifications/rake-13.0.6.gemspec
+//	…/.vscode/extensions/nrwl.angular-console-18.95.0/main.js    …/acme.tools-1.5.0.vsix
 //	…/conda-meta/numpy-1.26.4-py311h64a7726_0.json   …/pkgs/numpy-1.26.4-py311h64a7726_0.conda
 func laidOut(path string) (laid, bool) {
 	path = strings.TrimSuffix(strings.ReplaceAll(path, `\`, "/"), "/")
@@ -76,6 +77,9 @@ func laidElement(upTo, name string) (laid, bool) {
 	case strings.HasSuffix(dir, "conda-meta/") && strings.HasSuffix(name, ".json"):
 		n, v, ok := condaArchive(strings.TrimSuffix(name, ".json") + ".conda")
 		return laid{upTo, timeline.PURL("conda", "", n, v)}, ok
+	case strings.HasSuffix(name, ".vsix"), strings.HasSuffix(dir, "/extensions/"), strings.HasSuffix(dir, "CachedExtensionVSIXs/"):
+		it, ok := evidence.ExtensionFolder(strings.TrimSuffix(name, ".vsix"))
+		return laid{upTo, it.Artifact}, ok
 	case strings.Contains(name, "@v") && strings.Contains(dir, "pkg/mod/"):
 		_, module, _ := strings.Cut(upTo, "pkg/mod/")
 		module, v, _ := strings.Cut(module, "@")

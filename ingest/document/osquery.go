@@ -71,10 +71,15 @@ type osqueryRow struct {
 // https://osquery.io/schema/5.19.0/#python_packages
 //
 //	{"name": "litellm", "version": "1.107.0", "summary": "…", "path": "/usr/lib/python3/dist-packages"}
+//	{"name": "nrwl.angular-console", "version": "18.95.0", "publisher": "nrwl", "installed_at": "1779108003123", …}
 //	{"name": "xz-libs", "version": "5.6.1", "release": "1.fc40", "arch": "x86_64", "epoch": "0", …}
 var osqueryPackages = map[string]func(name, version string, row value) (timeline.Item, bool){
 	"python_packages": func(name, version string, _ value) (timeline.Item, bool) {
 		return timeline.Item{Artifact: timeline.PURL("pypi", "", name, version)}, evidence.IsDistName(name) && evidence.IsVersion(version)
+	},
+	"vscode_extensions": func(name, version string, _ value) (timeline.Item, bool) {
+		it, ok := evidence.ExtensionItem(name, version, "")
+		return it, ok && version != ""
 	},
 	"npm_packages": func(name, version string, _ value) (timeline.Item, bool) {
 		return evidence.NPMItem(name, version), evidence.IsNPMName(name) && evidence.IsSemver(version)
@@ -112,6 +117,10 @@ func (q *osqueryRow) row(v value, gone bool, o *evidence.Out) {
 		}
 		e.Items = []timeline.Item{item}
 		o.Event(e)
+		if n, timed := v.get("installed_at").integer(); timed && n > 0 { // of this version, in milliseconds
+			e.Action, e.Span = timeline.Install, evidence.Epoch(n, time.Millisecond, string(v.get("installed_at").raw()))
+			o.Event(e)
+		}
 		return
 	}
 	switch {

@@ -19,7 +19,7 @@ var PackageJSON = evidence.Format{
 	Sample: "written by hand after the documentation",
 	Claim: func(h *evidence.Head) bool {
 		v := value{h.Bytes, 0, len(h.Bytes)}
-		return h.Name == "package.json" && v.kind() == '{' && !placeNodePackage(h.Path)
+		return h.Name == "package.json" && v.kind() == '{' && !placeNodePackage(h.Path) && !isExtensionManifest(h)
 	},
 	Read: readPackageJSON,
 }

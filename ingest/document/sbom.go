@@ -68,7 +68,9 @@ func (c *contentList) cover() {
 	}
 	kinds := make([]string, 0, len(c.topics))
 	for kind := range c.topics {
-		kinds = append(kinds, kind)
+		if kind != "generic" { // names no ecosystem: that some are listed says nothing of others
+			kinds = append(kinds, kind)
+		}
 	}
 	slices.Sort(kinds)
 	for _, digest := range c.images {

@@ -362,6 +362,9 @@ func serves(path []byte) bool {
 	if bytes.IndexByte(file, '.') >= 0 && (bytes.IndexByte(file, '-') >= 0 || bytes.IndexByte(file, '_') >= 0) || bytes.IndexByte(file, '%') >= 0 {
 		return true
 	}
+	if bytes.HasSuffix(file, []byte("pi")) || bytes.HasSuffix(file, []byte("ackage")) { // mailer.hpi, vspackage, Microsoft.….VSIXPackage
+		return true
+	}
 	return bytes.Contains(path, []byte("/manifests/")) || bytes.Contains(path, []byte("/blobs/")) ||
 		bytes.Contains(path, []byte("simple/")) || bytes.Contains(path, []byte("/json")) ||
 		bytes.Contains(path, []byte("/p2/")) || bytes.Contains(path, []byte("/dists/")) || bytes.Contains(path, []byte("ball/")) || bytes.Contains(path, []byte("zip/")) || bytes.Contains(path, []byte(".gz/")) ||
