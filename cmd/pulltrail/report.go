@@ -138,11 +138,11 @@ func (a *app) report(name string, opt reportOptions) error {
 		return usage("--add is for report manifest -o FILE.zip")
 	}
 	output := opt.output
-	if output == "" && name == "questionnaire" {
-		if !a.json {
-			return a.printLayers(opt)
-		}
+	switch {
+	case output == "" && a.json:
 		output = "-"
+	case output == "" && name == "questionnaire":
+		return a.printLayers(opt)
 	}
 	if output == "" {
 		return usage("report needs -o FILE, such as -o %s.md", name)

@@ -153,8 +153,22 @@ func (r *rotation) say(d timeline.Decision, words []string) error {
 	if err := r.decide(all); err != nil {
 		return err
 	}
-	for _, name := range about {
-		fmt.Fprintf(r.out, "recorded  %s  %s\n", d.Act, reports.Text(name))
+	return r.recorded(all)
+}
+
+// recorded says what was added to the case.
+func (a *app) recorded(all []timeline.Decision) error {
+	for i := range all {
+		d := &all[i]
+		if !a.json {
+			fmt.Fprintf(a.out, "recorded  %s  %s\n", d.Act, reports.Text(d.About))
+			continue
+		}
+		if err := a.printJSON(a.out, map[string]any{
+			"act": d.Act, "about": d.About, "at": stated(d.At), "until": stated(d.Until), "who": d.Who, "value": d.Value, "reason": d.Reason, "incident": d.Incident,
+		}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -233,8 +247,5 @@ func (a *app) sayOf(d timeline.Decision, words []string, incident string) error 
 	if err := a.decide(all); err != nil {
 		return err
 	}
-	for _, d := range all {
-		fmt.Fprintf(a.out, "recorded  %s  %s\n", d.Act, reports.Text(d.About))
-	}
-	return nil
+	return a.recorded(all)
 }
