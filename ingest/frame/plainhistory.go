@@ -18,10 +18,11 @@ var PlainHistory = evidence.Format{
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/Bash-History-Facilities.html",
 	Sample: "written by hand after the manual",
 	Claim:  claimPlainHistory,
-	New:    func() evidence.Peeler { return plainHistory{} },
+	New:    func() evidence.Peeler { return &plainHistory{} },
 }
 
-// claimPlainHistory goes by the file's name: the lines are any commands.
+// claimPlainHistory goes by the file's name: the lines are any commands. Times may
+// begin later: somebody set HISTTIMEFORMAT.
 func claimPlainHistory(h *evidence.Head) bool {
 	name := strings.TrimPrefix(h.Name, ".")
 	switch name {
@@ -29,17 +30,26 @@ func claimPlainHistory(h *evidence.Head) bool {
 	default:
 		return false
 	}
-	return !bytes.HasPrefix(h.Bytes, []byte("#1")) && !bytes.Contains(h.Bytes, []byte("\n#1")) &&
-		!bytes.HasPrefix(h.Bytes, []byte(": 1")) && !bytes.Contains(h.Bytes, []byte("\n: 1"))
+	return !isHistoryTime(h.Bytes)
 }
 
-type plainHistory struct{}
+// isHistoryTime reports whether a line holds the time of a command, which the
+// history with times reads:
+//
+//	#1792585800
+//	: 1792585801:0;docker pull ghcr.io/acme/api:main
+func isHistoryTime(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("#1")) || bytes.HasPrefix(line, []byte(": 1"))
+}
 
-// Peel says that each line is a command.
-func (plainHistory) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
+type plainHistory struct{ timed bool }
+
+// Peel says that each line is a command, up to the first that has a time.
+func (p *plainHistory) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
 	if !o.IsClaimed(s) {
 		return nil
 	}
-	l.Echo = true
+	p.timed = p.timed || isHistoryTime(l.Text)
+	l.Echo = !p.timed
 	return s.Child(o, nil)
 }
