@@ -56,18 +56,36 @@ type app struct {
 
 // run is the whole program but for the process around it.
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
-	a := &app{in: in, out: out, err: errw, args: args}
+	a := &app{in: in, out: &output{Writer: out}, err: errw, args: args}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
+	root.SetOut(a.out)
 	root.SetErr(errw)
 	return a.exit(ctx, root.ExecuteContext(ctx))
+}
+
+// output remembers that something could not be printed: an answer that nobody got
+// is a failure, whatever it says.
+type output struct {
+	io.Writer
+	failed error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if o.failed == nil {
+		o.failed = err
+	}
+	return n, err
 }
 
 // exit is the one switch from error to exit code.
 func (a *app) exit(ctx context.Context, err error) int {
 	var code exitError
+	if out, ok := a.out.(*output); ok && out.failed != nil && (err == nil || errors.As(err, &code)) {
+		err = out.failed
+	}
 	switch {
 	case err == nil:
 		return exitOK
@@ -87,8 +105,12 @@ func (a *app) exit(ctx context.Context, err error) int {
 // complain prints an error, each of several on a line of its own.
 func (a *app) complain(err error) {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		var last error
 		for _, e := range several.Unwrap() {
-			a.complain(e)
+			if last == nil || e.Error() != last.Error() {
+				a.complain(e)
+			}
+			last = e
 		}
 		return
 	}
@@ -208,6 +230,9 @@ func (a *app) commandLine() string {
 
 // terminal reports whether w is a terminal that may get colour and progress.
 func terminal(w io.Writer) bool {
+	if o, ok := w.(*output); ok {
+		w = o.Writer
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
 }
