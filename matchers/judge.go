@@ -31,6 +31,8 @@ func (q *question) judge(f *timeline.Fact) []judged {
 	for _, d := range f.Item.Digests {
 		if r := q.digests[d.Value]; r != nil {
 			out = append(out, q.judgeDigest(f, d, r))
+		} else if j, ok := q.judgeSame(f, d); ok {
+			out = append(out, j)
 		}
 	}
 	switch f.Parts.Type {

@@ -83,6 +83,10 @@ func decide(q *question, r *record) (*Result, error) {
 	for i, f := range r.facts {
 		all[i] = q.judge(f)
 	}
+	all, err := m.learn(all)
+	if err != nil {
+		return nil, err
+	}
 	m.holds = newContents(q, r, m.people, all)
 	m.invite()
 	for i, f := range r.facts {

@@ -78,7 +78,7 @@ func (m *matching) seeds() []*arrival {
 
 // contentRules are those by which an image is known to be bad, even where it
 // was only asked for.
-var contentRules = map[string]bool{"exact-digest": true, "image-content": true, "release-tag": true}
+var contentRules = map[string]bool{"exact-digest": true, ruleSameImage: true, "image-content": true, "release-tag": true}
 
 func compareArrivals(a, b *arrival) int {
 	return cmp.Or(compareSubjects(a.at, b.at), origin(a.Fact, b.Fact), strings.Compare(a.rule, b.rule), strings.Compare(a.via, b.via))
