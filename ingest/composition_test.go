@@ -132,6 +132,10 @@ var wrappings = map[string]wrapping{
 	"docker-json": fields("docker-json", func(i int, l string) map[string]any {
 		return map[string]any{"log": l + "\n", "stream": "stdout", "time": stamp(i, nano)}
 	}),
+	"json-lines": {frame: "json-lines", only: []string{"pip", "poetry", "pdm", "npm", "conda", "apt"}, wrap: func(lines []string) []string {
+		head := []string{`{"time":"2026-10-21T12:04:49Z","msg":"Transaction finished"}`, `{"time":"2026-10-21T12:04:50Z","msg":"Resolved 1 package in 3ms"}`}
+		return append(head, fields("json-lines", func(_ int, l string) map[string]any { return map[string]any{"msg": l, "time": "2026-10-21T12:04:51Z"} }).wrap(lines)...)
+	}},
 	"cloudwatch": fields("cloudwatch-event", func(i int, l string) map[string]any {
 		return map[string]any{"message": l, "timestamp": 1792584000000 + i, "ingestionTime": 1792584001000}
 	}),
@@ -143,6 +147,7 @@ var wrappings = map[string]wrapping{
 	"cloud-build": prefixed("cloud-build", "", func(int) string { return `Step #1 - "deps": ` }),
 	"line-prefix": {frame: "line-prefix", only: []string{"pip", "poetry", "pdm", "npm", "conda", "apt"}, wrap: prefixed("", "[12:04:49] :	 [Step 1/2] Digest: sha256:"+strings.Repeat("0d", 32)+"\n[12:04:50] :	 [Step 1/2] Resolved 1 package in 3ms",
 		func(int) string { return "[12:04:51] :	 [Step 1/2] " }).wrap},
+	"pasted":        prefixed("pasted", "    Transaction finished", func(int) string { return "    " }),
 	"git-remote":    prefixed("git-remote", "", func(int) string { return "remote: " }),
 	"shell-session": prefixed("shell-session", "dev@web1:~/app$ pip --version", func(int) string { return "" }),
 	"pod-prefix":    prefixed("pod-prefix", "", func(int) string { return "[pod/api-7d9c/api] " }),

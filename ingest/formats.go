@@ -272,4 +272,6 @@ var Formats = []evidence.Format{
 	frame.ShellSession,
 	frame.TaskPrefix,
 	frame.LinePrefix,
+	frame.Pasted,
+	frame.JSONLines,
 }

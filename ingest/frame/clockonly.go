@@ -30,6 +30,7 @@ type clockOnly struct{}
 //
 //	17:28:57.572 Running "install" command: `npm ci`...
 //	12:04:51  Collecting litellm
+//	12:04:51.412	Collecting litellm                    (Cloudflare Pages)
 //	7:28:21 AM: Collecting litellm                       (Netlify)
 //	[17:28:57.572] Collecting litellm                    (Vercel, as it is copied)
 func (clockOnly) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
@@ -43,7 +44,7 @@ func (clockOnly) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 		n = len("[17:28:57.572]")
 	case half > 0:
 		n = half - len(": ")
-	case n == 12 && len(rest) > 0 && rest[0] == ' ':
+	case (n == 8 || n == 12) && len(rest) > 0 && rest[0] == '\t', n == 12 && len(rest) > 0 && rest[0] == ' ':
 		rest = rest[1:]
 	case n == 8 && len(rest) > 1 && rest[0] == ' ' && rest[1] == ' ':
 		rest = rest[2:]

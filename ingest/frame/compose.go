@@ -76,8 +76,8 @@ func barPrefix(line []byte) (name []byte, n int) {
 		return nil, 0
 	}
 	n++
-	if n < len(line) && line[n] != ' ' || progressBar(line[n:]) {
-		return nil, 0
+	if n < len(line) && line[n] != ' ' || progressBar(line[n:]) || len(bytes.TrimLeft(name, "0123456789")) == 0 {
+		return nil, 0 // a number alone is that of a line
 	}
 	return name, min(n+1, len(line))
 }

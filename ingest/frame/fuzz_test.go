@@ -78,6 +78,8 @@ func FuzzGitRemote(f *testing.F)        { fuzz(f, GitRemote) }
 func FuzzShellSession(f *testing.F)     { fuzz(f, ShellSession) }
 func FuzzCodeBuild(f *testing.F)        { fuzz(f, CodeBuild) }
 func FuzzCloudBuild(f *testing.F)       { fuzz(f, CloudBuild) }
+func FuzzJSONLines(f *testing.F)        { fuzz(f, JSONLines) }
+func FuzzPasted(f *testing.F)           { fuzz(f, Pasted) }
 func FuzzLinePrefix(f *testing.F)       { fuzz(f, LinePrefix) }
 func FuzzTaskPrefix(f *testing.F)       { fuzz(f, TaskPrefix) }
 func FuzzStamped(f *testing.F)          { fuzz(f, Stamped) }

@@ -3,7 +3,6 @@ package frame
 import (
 	"bytes"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -53,12 +52,18 @@ type prefixShape struct {
 //	             +deps | Collecting litellm                                    (Earthly)
 //	build-1234: Collecting litellm                                             (argo logs)
 //	> Collecting litellm                                                       (quoted in a letter)
+//	Wed, 21 Oct 2026 12:04:51 GMT Collecting litellm                           (the page of a GitHub job, with its times)
+//	build.log:12:Collecting litellm                                            (grep -n)
+//	    12 | Collecting litellm                                                (cat -n, a page's line numbers)
 var prefixShapes = sync.OnceValue(func() []prefixShape {
 	return []prefixShape{
 		{regexp.MustCompile(`^\[(?P<time>\d\d:\d\d:\d\d)\][A-Za-z]?(?: ?:)?[ \t]*(?:\[(?P<name>[^\]\n]{1,100})\] )?`), dateless},
 		{regexp.MustCompile(`^(?:(?:simple|build|command|error)\t)?(?P<time>\d\d-[A-Z][a-z]{2}-\d{4} \d\d:\d\d:\d\d)\t`), bambooTime},
+		{regexp.MustCompile(`^\[(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)\]:? ` + bareLevel), evidence.ISOStamp},
+		{regexp.MustCompile(`^(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)(?: UTC)?(?::? (?:[-|] )?|\t)` + bareLevel), evidence.ISOStamp},
 		{regexp.MustCompile(`^\[(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)\]:? ` + levelOrName), evidence.ISOStamp},
-		{regexp.MustCompile(`^(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)(?: UTC)?:? ` + levelOrName), evidence.ISOStamp},
+		{regexp.MustCompile(`^(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)(?: UTC)?(?::? (?:[-|] )?|\t)` + levelOrName), evidence.ISOStamp},
+		{regexp.MustCompile(`^(?P<time>[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT) `), webStamp},
 		{regexp.MustCompile(`^(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [AP]M) {1,3}` + levelOrName), dateless},
 		{regexp.MustCompile(`^(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) ` + levelOrName), yearlessStamp},
 		{regexp.MustCompile(`^(?P<time>\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?):? ` + levelOrName), dateless},
@@ -66,6 +71,8 @@ var prefixShapes = sync.OnceValue(func() []prefixShape {
 		{regexp.MustCompile(`^(?:==>|   ) (?P<name>[\w.-]{1,80}): `), nil},
 		{regexp.MustCompile(`^(?P<name>[\w.\[\]"-]{1,160} \((?:remote|local)-exec\)): `), nil},
 		{regexp.MustCompile(`^\[(?P<name>[^\]\n]{1,120})\] {1,3}\|  ?`), nil},
+		{regexp.MustCompile(`^(?:[\w./-]{1,120}\.(?:log|txt):)?\d{1,7}[:-]`), nil},
+		{regexp.MustCompile(`^ *\d{1,7}(?:\t| [|│] ?|[|│] ?| )`), nil},
 		{regexp.MustCompile(`^ *(?P<name>\+?[\w./*-]{1,80}) +\| `), nil},
 		{regexp.MustCompile(`^\[(?P<name>[A-Za-z][^\]\n]{0,119})\](?: out: | run: | |: )`), nil},
 		{regexp.MustCompile(`^(?P<name>[\w.-]{1,80}): `), nil},
@@ -74,36 +81,15 @@ var prefixShapes = sync.OnceValue(func() []prefixShape {
 })
 
 const (
+	bareLevel   = `(?:(?:\[?[\w./-]{1,60}\]? )?-? ?(?:[\w./:-]{1,80} - )?` + level + `)?`
 	level       = `(?:\[(?:INFO|DEBUG|NOTICE|info|debug)\] |(?:INFO|DEBUG|NOTICE|info|debug)(?:: | - |\s+))`
 	levelOrName = `(?:(?:\[?[\w./-]{1,60}\]? )?-? ?(?:[\w./:-]{1,80} - )?` + level + `(?:[\w./:-]{1,80}[:-] )?|(?P<name>[a-z]{2,12}\[[\w.-]{1,60}\]): )?`
 )
 
-// toolLines are lines that no other program than a tool here prints.
-var toolLines = regexp.MustCompile(`^\s*(?:Collecting [A-Za-z0-9][\w.-]*(?:\[[\w,.-]*\])?(?:[<>=!~(]|$| \(from )` +
-	`|(?:Downloading|Using cached) \S*-[0-9]\S*\.(?:whl|tar\.gz|whl\.metadata) ?|Successfully installed \S+-[0-9]|Requirement already satisfied: ` +
-	`|\+ [\w.-]+==[0-9]|Installed \d+ packages? in |Resolved \d+ packages? in |Package operations: \d+ install|[-•] Installing \S+ \([0-9]` +
-	`|added \d+ packages?(?:,| in | from )|npm (?:warn|WARN|http|notice|ERR!|error) |➤ YN\d{4}: |yarn (?:install|add) v[0-9]` +
-	`|Progress: resolved \d|Packages: \+\d|bun (?:install|add) v[0-9]|\d+ packages? installed \[` +
-	`|#\d+ (?:\d+\.\d{1,3} |DONE \d+\.\ds$|extracting sha256:[0-9a-f]{64})` +
-	`|Get:\d+ https?://\S+ \S+ |(?:Unpacking|Setting up) [a-z0-9][a-z0-9+.:-]+ \([0-9]` +
-	`|Status: Downloaded newer image for |Status: Image is up to date for |Digest: sha256:[0-9a-f]{64}$)`)
-
-// toolWords stand in all of those lines: a quick look tells the text that has none.
-var toolWords = [][]byte{
-	[]byte("Collecting "), []byte("Downloading "), []byte("Using cached "), []byte("Successfully installed "), []byte("Requirement already satisfied: "), []byte("=="),
-	[]byte("Installed "), []byte("Resolved "), []byte("Package operations: "), []byte("Installing "), []byte("Status: "), []byte("Digest: "),
-	[]byte("added "), []byte("npm "), []byte("YN0"), []byte("yarn "), []byte("Progress: resolved "), []byte("Packages: +"), []byte("bun "), []byte(" installed ["), []byte("#"),
-	[]byte("Get:"), []byte("Unpacking "), []byte("Setting up "),
-}
-
-func mentionsTool(text []byte) bool {
-	return slices.ContainsFunc(toolWords, func(w []byte) bool { return bytes.Contains(text, w) })
-}
-
 // ownFrames are prefixes that frames take off in any source.
-var ownFrames = regexp.MustCompile(`^(?:\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)\]? |\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] |\[\d\d:\d\d:\d\d\] |` +
+var ownFrames = regexp.MustCompile(`^(?:\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)\]?[ \t]|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] |\[\d\d:\d\d:\d\d\] |` +
 	`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \[(?:info|trace|debug|warning|error|critical)\] |\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\] \[\w+\] \[info\] |\[\d{1,11} ms\] |` +
-	`\d\d:\d\d:\d\d(?:\.\d{3} |  )|remote: |[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d [AP]M  )$`)
+	`\d\d:\d\d:\d\d(?:\.\d{3} |  |(?:\.\d{3})?\t)|remote: |[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d [AP]M  +)$`)
 
 // prefixOf returns the shape of the lines of a text, nil when they have none.
 // Two kinds of lines of a tool must stand behind it: a program that tells of an
@@ -126,7 +112,7 @@ func prefixOf(head []byte) *prefixShape {
 		if !mentionsTool(line) {
 			continue
 		}
-		if toolLines.Match(line) {
+		if toolLines().Match(line) {
 			alone = true
 		} else if shape, kind := shapeOf(line); shape != nil {
 			if kinds[shape] == nil {
@@ -151,14 +137,13 @@ func shapeOf(line []byte) (shape *prefixShape, kind string) {
 	for i := range shapes {
 		shape := &shapes[i]
 		m := shape.begins.FindIndex(line[:min(len(line), maxPrefix)])
-		if m == nil || m[1] == 0 || !toolLines.Match(line[m[1]:]) {
+		if m == nil || m[1] == 0 || !toolLines().Match(line[m[1]:]) {
 			continue
 		}
-		if ownFrames.Match(line[:m[1]]) {
+		if ownFrames.Match(bytes.TrimSuffix(line[:m[1]], []byte("DEBUG "))) { // uv's own word
 			return nil, ""
 		}
-		word, _, _ := bytes.Cut(bytes.TrimLeft(line[m[1]:], " \t"), []byte(" "))
-		return shape, string(word)
+		return shape, string(kindOf(line[m[1]:]))
 	}
 	return nil, ""
 }
@@ -199,6 +184,17 @@ func (p *linePrefix) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out)
 	}
 	l.Text = l.Text[m[1]:]
 	return child
+}
+
+// webStamp reads Wed, 21 Oct 2026 12:04:51 GMT.
+func webStamp(text []byte, t *evidence.Times) timeline.Span {
+	at, err := time.Parse(time.RFC1123, string(text))
+	if err != nil {
+		return timeline.Always()
+	}
+	s := evidence.ISOStamp([]byte(at.UTC().Format(time.RFC3339)), t)
+	s.Written = strings.Clone(string(text))
+	return s
 }
 
 // bambooTime reads 21-Oct-2026 12:04:51, a local time.

@@ -27,7 +27,7 @@ func TestQuickLooks(t *testing.T) {
 					t.Errorf("a prompt, and not seen: %q", line)
 				}
 			}
-			if toolLines.Match(line) {
+			if toolLines().Match(line) {
 				if tool++; !mentionsTool(line) {
 					t.Errorf("a line of a tool, and not seen: %q", line)
 				}

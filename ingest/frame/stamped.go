@@ -35,6 +35,7 @@ type stamped struct{}
 //
 //	2026-10-21T12:04:51.123456789Z Collecting litellm
 //	[2026-10-21T12:04:51.123Z] Collecting litellm
+//	2026-10-21T12:04:51.123456Z	Collecting litellm             (Cloudflare Pages)
 //	1792584291.251 Collecting litellm
 //	1792584291251 Collecting litellm
 func (stamped) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
@@ -62,7 +63,7 @@ func (stamped) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evid
 		rest = rest[1:]
 	}
 	if len(rest) > 0 {
-		if rest[0] != ' ' {
+		if rest[0] != ' ' && rest[0] != '\t' {
 			return nil
 		}
 		rest = rest[1:]

@@ -32,6 +32,8 @@ type pnpm struct {
 	fetched int
 	named   int
 	rows    bool // the header of a list of packages was read
+	headed  bool // the last line said that rows come
+	spaced  bool // blank lines stand between the rows
 	lists   bool // the list is what pnpm list prints
 	done    bool
 	so      *evidence.Mark // the last line that counted what had come so far
@@ -48,8 +50,12 @@ func (p *pnpm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if p.lists && p.rows && text != "" {
 		return p.listed(text, o)
 	}
-	if p.rows && (text == "" || text[0] != '+' && text[0] != '-') {
-		p.rows = false
+	if p.rows && text == "" && (p.headed || p.spaced) {
+		p.headed, p.spaced = false, true // as each line of some copies is, with a blank one behind it
+		return evidence.More
+	}
+	if p.headed = false; p.rows && (text == "" || text[0] != '+' && text[0] != '-') {
+		p.rows, p.spaced = false, false
 	}
 	if project, rest, ok := strings.Cut(text, "| "); ok && !strings.ContainsAny(strings.TrimRight(project, " "), " :") {
 		return p.inProject(strings.TrimSpace(rest), o)
@@ -75,7 +81,7 @@ func (p *pnpm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		if p.op == nil && !p.lists || rest != "" {
 			return evidence.Miss
 		}
-		p.rows = true
+		p.rows, p.headed = true, true
 		return evidence.More
 	case "+", "-":
 		return p.row(word, rest, o)

@@ -72,17 +72,18 @@ const (
 )
 
 type uv struct {
-	op    *evidence.Op
-	phase uvPhase
-	plan  bool            // rows are a dry run's
-	bare  bool            // rows came without a header: it was cut off, or some list looks the same
-	open  bool            // the line before was a row: uv prints them in one go
-	count *evidence.Mark  // "Installed 21 packages", while no row has come
-	told  *evidence.Mark  // that line, as long as the invocation lasts
-	rows  int             // rows that it still must have
-	got   map[string]bool // downloads said already
-	minus []heldRow       // " - x==1" rows without a header: a list may look the same
-	tool  bool            // the line before may be of uv tool upgrade, whose rows have no other header
+	op     *evidence.Op
+	phase  uvPhase
+	plan   bool            // rows are a dry run's
+	bare   bool            // rows came without a header: it was cut off, or some list looks the same
+	open   bool            // the line before was a row: uv prints them in one go
+	spaced bool            // blank lines stand between the lines
+	count  *evidence.Mark  // "Installed 21 packages", while no row has come
+	told   *evidence.Mark  // that line, as long as the invocation lasts
+	rows   int             // rows that it still must have
+	got    map[string]bool // downloads said already
+	minus  []heldRow       // " - x==1" rows without a header: a list may look the same
+	tool   bool            // the line before may be of uv tool upgrade, whose rows have no other header
 }
 
 // heldRow is a removal that the next line must confirm.
@@ -103,6 +104,10 @@ func (u *uv) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	if u.minus != nil && !u.confirm(row, text, o) {
 		u.minus = nil
+	}
+	if len(text) == 0 && !l.Echo && (u.count != nil || u.spaced && u.open) {
+		u.spaced = true // as each line of some copies is, with a blank one behind it
+		return evidence.More
 	}
 	if u.count != nil && !isRow {
 		u.counted(o)
@@ -177,7 +182,7 @@ func (u *uv) finish(how timeline.OpState, o *evidence.Out) {
 	}
 	o.Close(u.op, how)
 	u.told, u.rows = nil, 0
-	u.op, u.phase, u.plan, u.bare, u.open, u.got = nil, uvIdle, false, false, false, nil
+	u.op, u.phase, u.plan, u.bare, u.open, u.spaced, u.got = nil, uvIdle, false, false, false, false, nil
 }
 
 // End ends the invocation.
