@@ -58,6 +58,7 @@ var Formats = []evidence.Format{
 	frame.Continued,
 
 	tool.Diff,
+	tool.Ansible,
 	tool.Compose,
 	tool.Docker,
 	tool.Crictl,

@@ -178,6 +178,7 @@ func (e *containerEvent) parseEvent(text []byte) bool {
 		e.name, e.image = attribute(attributes, "name"), attribute(attributes, "image")
 	case len(words) == 3 && string(kind) == "image" && shortID(words[1]) != "":
 		e.name = words[2]
+	case len(words) == 2 && string(kind) == "image" && timeline.SHA256(words[1]) != "": // one that had lost its names
 	default:
 		return false
 	}

@@ -67,6 +67,9 @@ func looksAccess(text []byte) bool {
 			return true
 		}
 	}
+	if dateless(text) > 0 {
+		return true
+	}
 	open := bytes.IndexByte(text[:min(len(text), maxColumns)], '[')
 	if open < 0 || open+1 == len(text) || text[open+1] < '0' || text[open+1] > '9' {
 		return false
@@ -114,7 +117,7 @@ type access struct {
 // Line reads one line.
 func (a *access) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := evidence.TrimIndent(l.Text)
-	var r request
+	r := request{span: o.Mark().Span()}
 	switch text[0] {
 	case '{', 'I', 'W', 'E', 'D':
 		if is, whole := r.logrusLine(text, o); !is {
@@ -152,6 +155,13 @@ func (r *request) combined(text []byte) bool {
 			return false
 		}
 	}
+	if i := dateless(text); i > 0 {
+		r.client = text[:i-4]
+		if _, err := netip.ParseAddr(string(r.client)); err != nil {
+			return false
+		}
+		return r.answered(text[i:])
+	}
 	open := 0
 	if text[0] != '[' {
 		// The column before the user is an identity that nobody asks for.
@@ -167,6 +177,12 @@ func (r *request) combined(text []byte) bool {
 		return false
 	}
 	r.date = date
+	r.noted = bytes.IndexByte(date, ' ') > 0 && bytes.IndexByte(date, '+') < 0 && bytes.IndexByte(date, '-') < 0
+	return r.answered(rest)
+}
+
+// answered reads what stands behind the quote before the request.
+func (r *request) answered(rest []byte) (ok bool) {
 	end := 0
 	for end < len(rest) && rest[end] != '"' {
 		if rest[end] == '\\' {
@@ -182,7 +198,6 @@ func (r *request) combined(text []byte) bool {
 	}
 	r.method, r.uri, _ = bytes.Cut(rest[:end], []byte(" "))
 	r.uri, _, _ = bytes.Cut(r.uri, []byte(" "))
-	r.noted = bytes.IndexByte(date, ' ') > 0 && bytes.IndexByte(date, '+') < 0 && bytes.IndexByte(date, '-') < 0
 	size, more, _ := bytes.Cut(bytes.TrimLeft(rest[end+5:], " "), []byte(" "))
 	r.size = length(size)
 	if second, _, _ := bytes.Cut(more, []byte(" ")); string(size) == "-" && length(second) >= 0 {
@@ -195,62 +210,10 @@ func (r *request) combined(text []byte) bool {
 	return true
 }
 
-// forwardedFor reads the last of three quoted columns, as nginx's own format
-// "main" has it: X-Forwarded-For, of which the first address is the client.
-//
-//	"-" "pip/25.2" "10.20.9.5, 10.0.0.3"
-//
-// https://nginx.org/en/docs/http/ngx_http_log_module.html
-func forwardedFor(columns []byte) []byte {
-	columns = bytes.TrimRight(columns, " ")
-	if len(columns) < 12 || columns[len(columns)-1] != '"' || bytes.Count(columns, []byte(`" "`)) < 2 {
-		return nil
-	}
-	columns = columns[:len(columns)-1]
-	first, _, _ := bytes.Cut(columns[bytes.LastIndexByte(columns, '"')+1:], []byte(","))
-	if _, err := netip.ParseAddr(string(first)); err != nil {
-		return nil
-	}
-	return first
-}
-
 // redirects reports whether the answer sends the client elsewhere: to the store
 // where the file is.
 func (r *request) redirects() bool {
 	return r.status == 301 || r.status == 302 || r.status == 303 || r.status == 307 || r.status == 308
-}
-
-// who takes the columns before the date: [virtual host] client identity user.
-// The client may be left out.
-func (r *request) who(text []byte) bool {
-	var w [5][]byte
-	n := 0
-	for text = evidence.TrimIndent(text); len(text) > 0; text = evidence.TrimIndent(text) {
-		if n == len(w) {
-			return false
-		}
-		i := 0
-		for i < len(text) && text[i] != ' ' && text[i] != '\t' {
-			i++
-		}
-		w[n], text = text[:i], text[i:]
-		n++
-	}
-	if n == 1 { // aiohttp, as Pulp sets it
-		r.client = w[0]
-		_, err := netip.ParseAddr(string(w[0]))
-		return err == nil
-	}
-	if n < 2 || n > 4 || string(w[n-2]) != "-" {
-		return false
-	}
-	switch {
-	case n > 2 && string(w[n-3]) != "-":
-		r.client = w[n-3]
-	case string(w[n-1]) != "-":
-		r.client = w[n-1]
-	}
-	return true
 }
 
 // status reads the three digits of an HTTP status.

@@ -103,6 +103,7 @@ func FuzzProcessEvents(f *testing.F) { fuzz(f, ProcessEvents) }
 func FuzzDNSQueries(f *testing.F)    { fuzz(f, DNSQueries) }
 func FuzzRPMLog(f *testing.F)        { fuzz(f, RPMLog) }
 func FuzzAzureAccess(f *testing.F)   { fuzz(f, AzureAccess) }
+func FuzzAnsible(f *testing.F)       { fuzz(f, Ansible) }
 func FuzzWebGateway(f *testing.F)    { fuzz(f, WebGateway) }
 func FuzzTinyproxy(f *testing.F)     { fuzz(f, Tinyproxy) }
 func FuzzMitmproxy(f *testing.F)     { fuzz(f, Mitmproxy) }

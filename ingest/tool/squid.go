@@ -21,12 +21,23 @@ var Squid = evidence.Format{
 	Cannot: "what went through a tunnel (CONNECT)",
 	Doc:    "https://wiki.squid-cache.org/Features/LogFormat",
 	Sample: "written by hand after the documentation",
-	Starts: []string{"10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "Info: 1"},
+	Starts: squidStarts(),
 	Looks: func(text []byte) bool {
 		text = bytes.TrimPrefix(text, []byte("Info: "))
-		return len(text) >= 30 && text[10] == '.' && text[14] == ' '
+		return len(text) >= 30 && text[10] == '.' && text[14] == ' ' || bytes.Contains(text[:min(len(text), 100)], []byte(" TCP_"))
 	},
 	Tool: func() evidence.Parser { return &squid{} },
+}
+
+// squidStarts lists the digits that a time, or what it took, begins with.
+func squidStarts() []string {
+	starts := []string{"Info: 1"}
+	for _, a := range "0123456789" {
+		for _, b := range "0123456789/ " {
+			starts = append(starts, string(a)+string(b))
+		}
+	}
+	return starts
 }
 
 type squid struct {
@@ -41,10 +52,18 @@ type squid struct {
 //	1792585801.899  16867 10.0.4.7 TCP_TUNNEL/200 6256 CONNECT files.acme.example:443 - HIER_DIRECT/203.0.113.9 -
 func (s *squid) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := bytes.TrimPrefix(evidence.TrimIndent(l.Text), []byte("Info: ")) // Cisco's Web Security Appliance, in syslog
-	if len(text) < 30 || text[10] != '.' || text[14] != ' ' || !allDigits(text[:10]) || !allDigits(text[11:14]) {
-		return evidence.Miss
+	span, written := squidTime(text, &o.Times)
+	w := bytes.Fields(text[written:])
+	if written == 0 {
+		span = o.Mark().Span()
+	} else {
+		w = append([][]byte{text[:written]}, w...)
 	}
-	w := bytes.Fields(text)
+	if written == 0 && (len(w) < 6 || !allDigits(w[0]) || !squidResult(w[2])) { // the time is of the line around it
+		return evidence.Miss
+	} else if written == 0 {
+		w = append([][]byte{nil}, w...)
+	}
 	result, method := -1, -1
 	for i := 3; i < len(w) && method < 0; i++ {
 		switch {
@@ -57,8 +76,7 @@ func (s *squid) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if result < 0 || method < 0 || method+1 >= len(w) {
 		return evidence.Miss
 	}
-	ms, _ := strconv.ParseInt(string(text[:10])+string(text[11:14]), 10, 64)
-	r := request{client: w[2], method: w[method], uri: w[method+1], size: length(w[result+1]), span: evidence.Epoch(ms, time.Millisecond, string(text[:14]))}
+	r := request{client: w[2], method: w[method], uri: w[method+1], size: length(w[result+1]), span: span}
 	_, code, _ := bytes.Cut(w[result], []byte("/"))
 	r.status, _ = status(code)
 	o.Seen("")
@@ -94,6 +112,28 @@ func deniedName(uri []byte) string {
 		return endpoint
 	}
 	return ""
+}
+
+// squidTime reads the time that a line begins with, and says how long it is: seconds
+// since 1970 with milliseconds, or a time that the operator's logformat prints.
+//
+//	2026-10-21T12:10:00.123+0000 100 10.0.4.7 TCP_MISS/200 …
+//	21/Oct/2026:12:10:00 +0000     87 10.0.4.7 TCP_MISS/200 …
+func squidTime(text []byte, t *evidence.Times) (timeline.Span, int) {
+	if len(text) < 30 {
+		return timeline.Span{}, 0
+	}
+	if text[10] == '.' && text[14] == ' ' && allDigits(text[:10]) && allDigits(text[11:14]) {
+		ms, _ := strconv.ParseInt(string(text[:10])+string(text[11:14]), 10, 64)
+		return evidence.Epoch(ms, time.Millisecond, string(text[:14])), 14
+	}
+	if m, n := evidence.ParseISO(text); n > 0 && n < len(text) && text[n] == ' ' {
+		return m.Span(string(text[:n]), t), n
+	}
+	if m, ok := accessTime(text[:26]); ok && text[26] == ' ' {
+		return m.Span(string(text[:26]), t), 26
+	}
+	return timeline.Span{}, 0
 }
 
 // squidResult knows TCP_MISS/200, TCP_MISS_ABORTED/000, NONE/503.
