@@ -96,6 +96,7 @@ var Formats = []evidence.Format{
 	tool.Curl,
 	tool.Pipx,
 	tool.Tox,
+	tool.CICache,
 	tool.HAProxy,
 	tool.Envoy,
 	tool.Caddy,

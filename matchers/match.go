@@ -44,18 +44,18 @@ type matching struct {
 	clients  clientMap
 	holds    *contents
 	covers   *covers
-	carriers *carriers                              // images that carry the release on
-	ops      map[int64]map[int64]timeline.Op        // by source
-	asked    map[timeline.OpKey]timeline.Op         // those of asks
-	known    map[projectKind]use                    // who is known to use a listed package
-	silent   map[jobKind]bool                       // jobs with commands that name nothing, in windows that are open
-	late     map[timeline.Subject]int64             // engines of which nothing is known before a time
-	made     int64                                  // facts that stand for what is no event
-	wrote    map[timeline.Subject]*timeline.LinkRow // who wrote a cache; nil before it is asked for
-	gaps     []Gap                                  // of the canary
-	said     statements                             // what people state of subjects
-	against  map[timeline.Subject]map[string]string // evidence against what is stated of hosts, by its word
-	alike    map[string][]string                    // hosts by a host whose name looks like theirs
+	carriers *carriers                               // images that carry the release on
+	ops      map[int64]map[int64]timeline.Op         // by source
+	asked    map[timeline.OpKey]timeline.Op          // those of asks
+	known    map[projectKind]use                     // who is known to use a listed package
+	silent   map[jobKind]bool                        // jobs with commands that name nothing, in windows that are open
+	late     map[timeline.Subject]int64              // engines of which nothing is known before a time
+	made     int64                                   // facts that stand for what is no event
+	wrote    map[timeline.Subject][]timeline.LinkRow // who wrote a cache; nil before it is asked for
+	gaps     []Gap                                   // of the canary
+	said     statements                              // what people state of subjects
+	against  map[timeline.Subject]map[string]string  // evidence against what is stated of hosts, by its word
+	alike    map[string][]string                     // hosts by a host whose name looks like theirs
 	err      error
 }
 

@@ -47,20 +47,23 @@ func (m *matching) restoredFrom(a *about, j judged) (*cleared, error) {
 	if !ok {
 		return nil, nil //nolint:nilnil // no answer is an answer
 	}
-	if m.wrote == nil {
-		links, err := m.r.more(timeline.Saves)
-		if err != nil {
-			return nil, err
-		}
-		m.wrote = map[timeline.Subject]*timeline.LinkRow{}
-		for i := range links {
-			who, err := timeline.ParseSubject(links[i].From)
-			if c, ok := cacheOf(who, links[i].To); err == nil && ok && m.wrote[c] == nil {
-				m.wrote[c] = &links[i]
-			}
+	if err := m.readWriters(); err != nil {
+		return nil, err
+	}
+	var by *timeline.LinkRow // the last one before
+	for i := range m.wrote[cache] {
+		switch l := &m.wrote[cache][i]; {
+		case l.Span.From > j.Span.To: // later
+		case l.Span.To > j.Span.From:
+			return nil, nil //nolint:nilnil // before or after: nobody knows
+		case by == nil || l.Span.To > by.Span.To:
+			by = l
 		}
 	}
-	if by := m.wrote[cache]; by != nil {
+	if by != nil {
+		if !writesOnce(a.subject) {
+			return nil, nil //nolint:nilnil // another job may have written it again
+		}
 		who, err := timeline.ParseSubject(by.From)
 		if err != nil {
 			return nil, err
@@ -75,6 +78,34 @@ func (m *matching) restoredFrom(a *about, j judged) (*cleared, error) {
 		return &cleared{ask: j, how: fmt.Sprintf("took installed packages out of the cache %s, which none of the runs of the window wrote: all of them were fetched on %s", cacheKey(j.Fact), time.Unix(0, c.Ended).UTC().Format(time.DateTime)+" UTC")}, nil
 	}
 	return nil, nil //nolint:nilnil // no answer is an answer
+}
+
+// readWriters reads who wrote which cache.
+func (m *matching) readWriters() error {
+	if m.wrote != nil {
+		return nil
+	}
+	links, err := m.r.more(timeline.Saves)
+	if err != nil {
+		return err
+	}
+	m.wrote = map[timeline.Subject][]timeline.LinkRow{}
+	for _, l := range links {
+		if who, err := timeline.ParseSubject(l.From); err == nil {
+			if c, ok := cacheOf(who, l.To); ok {
+				m.wrote[c] = append(m.wrote[c], l)
+			}
+		}
+	}
+	return nil
+}
+
+// writesOnce reports whether the caches of a job's service are written once: of
+// a key there is one writer then, and what came is what it wrote. GitLab and
+// others write a cache anew at the end of each job.
+func writesOnce(job timeline.Subject) bool {
+	service, _, _ := strings.Cut(job.ID, ":")
+	return service == "github" || service == "circleci"
 }
 
 // collected finds a collection that has all runs of a job's project in the window

@@ -1,6 +1,11 @@
 package evidence
 
-import "pulltrail/timeline"
+import (
+	"slices"
+	"strings"
+
+	"pulltrail/timeline"
+)
 
 // Makes says that the subject of the current line makes the environment that it
 // installs packages of the kind into, or may have made it: what it uses of that
@@ -41,3 +46,73 @@ func (o *Out) UsesInstalled(kind, where string) {
 
 // ofJob reports whether a subject may be a job.
 func ofJob(who timeline.Subject) bool { return who.Kind == timeline.Job || who.Kind == timeline.Source }
+
+// Restored says that packages of those kinds, installed by somebody else, came
+// out of a cache, and that nothing says which.
+func (o *Out) Restored(key string, kinds []string) { o.RestoredAt(o.Mark(), key, kinds) }
+
+// RestoredAt is Restored for a remembered line.
+func (o *Out) RestoredAt(m Mark, key string, kinds []string) {
+	var items []timeline.Item
+	for _, kind := range kinds {
+		o.Seen(timeline.Topic(kind))
+		items = append(items, timeline.Item{Artifact: timeline.Ecosystem(kind), Ref: timeline.CacheEnd + Redact(key)})
+	}
+	if items != nil {
+		o.At(m, timeline.Event{Action: timeline.Opaque, Items: items})
+	}
+}
+
+// InstalledAt lists the kinds of packages that are installed at a path; none for
+// one at which a package manager keeps the files that it fetched: what it takes
+// from there it prints.
+//
+//	.venv    node_modules    ~/.cache/pip
+func InstalledAt(path string) (kinds []string) {
+	path = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(path)), "/")
+	if path == "vendor" || strings.HasSuffix(path, "/vendor") {
+		kinds = append(kinds, "composer")
+	}
+	for _, p := range installedPaths {
+		if !strings.Contains(path, p.part) {
+			continue
+		}
+		for _, kind := range p.kinds {
+			if !slices.Contains(kinds, kind) {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	return kinds
+}
+
+// installedPaths are parts of paths at which packages are installed.
+var installedPaths = []struct {
+	part  string
+	kinds []string
+}{
+	{"venv", []string{"pypi"}},
+	{"virtualenv", []string{"pypi"}},
+	{"site-packages", []string{"pypi"}},
+	{"pypoetry", []string{"pypi"}},
+	{".tox", []string{"pypi"}},
+	{".nox", []string{"pypi"}},
+	{"pythonlocation", []string{"pypi"}},
+	{"toolcache/python", []string{"pypi"}},
+	{"pipx", []string{"pypi"}},
+	{"share/uv/tools", []string{"pypi"}},
+	{"conda", []string{"conda", "pypi"}},
+	{"micromamba", []string{"conda", "pypi"}},
+	{".pixi", []string{"conda", "pypi"}},
+	{"node_modules", []string{"npm"}},
+	{".pnp.", []string{"npm"}},
+	{"pre-commit", []string{"pypi", "npm"}},
+	{"vendor/bundle", []string{"gem"}},
+	{".gem", []string{"gem"}},
+	{"go/pkg/mod", []string{"golang"}},
+	{".m2", []string{"maven"}},
+	{".gradle", []string{"maven"}},
+	{".ivy2", []string{"maven"}},
+	{"coursier", []string{"maven"}},
+	{".nuget", []string{"nuget"}},
+}

@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"time"
+
 	"pulltrail/timeline"
 )
 
@@ -327,10 +329,24 @@ func (o *Out) Close(op *Op, state timeline.OpState) {
 	o.batch.Ops = append(o.batch.Ops, op.Op)
 }
 
+// until is the mark of a command that nothing answered, up to the current line,
+// on which its step ends: a script is shown before it runs, so that the last of
+// its commands may have run much later. Within a minute it does not matter.
+func (o *Out) until(m Mark) Mark {
+	if o.line == nil || m.span.Clock != timeline.Exact {
+		return m
+	}
+	end := o.Mark()
+	if end.span.Clock != timeline.Exact || end.span.To-m.span.To < int64(time.Minute) {
+		return m
+	}
+	return m.Until(end)
+}
+
 // finish ends a command: when nothing answered it, it was opaque.
 func (o *Out) finish(op *Op, how timeline.OpState) {
 	if !op.answered && op.opaque != nil && how != timeline.OpCached && !(op.speaks && o.stream.failed) {
-		o.At(op.mark, timeline.Event{Action: timeline.Opaque, Items: op.opaque, Op: op.Number})
+		o.At(o.until(op.mark), timeline.Event{Action: timeline.Opaque, Items: op.opaque, Op: op.Number})
 	}
 	if !op.done {
 		o.Close(op, how)

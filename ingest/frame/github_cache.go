@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"pulltrail/ingest/evidence"
-	"pulltrail/timeline"
 )
 
 // restoring is what a step that restores a cache says of it.
@@ -74,16 +73,8 @@ func (r *restoring) setting(text []byte) {
 
 // path reads one of the paths that are kept.
 func (r *restoring) path(value []byte) {
-	path := strings.TrimSuffix(strings.ToLower(string(bytes.TrimSpace(value))), "/")
-	if path == "vendor" || strings.HasSuffix(path, "/vendor") {
-		r.add("composer")
-	}
-	for _, p := range installedPaths {
-		if strings.Contains(path, p.part) {
-			for _, kind := range p.kinds {
-				r.add(kind)
-			}
-		}
+	for _, kind := range evidence.InstalledAt(string(value)) {
+		r.add(kind)
 	}
 }
 
@@ -96,37 +87,6 @@ func (r *restoring) add(kind string) {
 	r.kinds = append(r.kinds, kind)
 }
 
-// installedPaths are parts of paths at which packages are installed.
-var installedPaths = []struct {
-	part  string
-	kinds []string
-}{
-	{"venv", []string{"pypi"}},
-	{"virtualenv", []string{"pypi"}},
-	{"site-packages", []string{"pypi"}},
-	{"pypoetry", []string{"pypi"}},
-	{".tox", []string{"pypi"}},
-	{".nox", []string{"pypi"}},
-	{"pythonlocation", []string{"pypi"}},
-	{"toolcache/python", []string{"pypi"}},
-	{"pipx", []string{"pypi"}},
-	{"share/uv/tools", []string{"pypi"}},
-	{"conda", []string{"conda", "pypi"}},
-	{"micromamba", []string{"conda", "pypi"}},
-	{".pixi", []string{"conda", "pypi"}},
-	{"node_modules", []string{"npm"}},
-	{".pnp.", []string{"npm"}},
-	{"pre-commit", []string{"pypi", "npm"}},
-	{"vendor/bundle", []string{"gem"}},
-	{".gem", []string{"gem"}},
-	{"go/pkg/mod", []string{"golang"}},
-	{".m2", []string{"maven"}},
-	{".gradle", []string{"maven"}},
-	{".ivy2", []string{"maven"}},
-	{"coursier", []string{"maven"}},
-	{".nuget", []string{"nuget"}},
-}
-
 // restored tells, once for each step, that installed packages came out of a
 // cache, and nothing says which.
 func (j *githubJob) restored(key string, o *evidence.Out) {
@@ -135,10 +95,5 @@ func (j *githubJob) restored(key string, o *evidence.Out) {
 		return
 	}
 	r.told = true
-	var items []timeline.Item
-	for _, kind := range r.kinds {
-		o.Seen(timeline.Topic(kind))
-		items = append(items, timeline.Item{Artifact: timeline.Ecosystem(kind), Ref: timeline.CacheEnd + evidence.Redact(key)})
-	}
-	o.Emit(timeline.Opaque, nil, items...)
+	o.Restored(key, r.kinds)
 }

@@ -74,6 +74,7 @@ type trace struct {
 	asked       map[string]evidence.Mark // images that are being pulled
 	used        map[string]bool
 	cache       string
+	restored    map[string]evidence.Mark // caches that came, until the paths in them are told
 }
 
 // Peel takes time and section marks off.
@@ -236,6 +237,9 @@ func (t *trace) line(l *evidence.Line, o *evidence.Out) *evidence.Stream {
 	if len(text) < 2 {
 		return t.text
 	}
+	if t.restored != nil && t.cache != "" && bytes.Contains(text, []byte(": found ")) {
+		t.archived(string(text), o)
+	}
 	switch text[0] {
 	case '$':
 		if text[1] == ' ' && t.scripted() {
@@ -347,10 +351,28 @@ func (t *trace) caches(text string, o *evidence.Out) {
 	switch strings.TrimSpace(text) {
 	case "Successfully extracted cache":
 		o.Link(timeline.Uses, o.Subject().String(), timeline.CacheEnd+t.cache)
+		if t.restored == nil {
+			t.restored = map[string]evidence.Mark{}
+		}
+		if len(t.restored) < maxNames {
+			t.restored[t.cache] = o.Mark()
+		}
 		t.cache = ""
 	case "Created cache":
 		o.Link(timeline.Saves, o.Subject().String(), timeline.CacheEnd+t.cache)
 		t.cache = ""
+	}
+}
+
+// archived reads a path of the cache that is written, which were in it too when
+// it came:
+//
+//	Creating cache default-1...
+//	.venv/: found 2014 matching artifact files and directories
+func (t *trace) archived(text string, o *evidence.Out) {
+	path, _, _ := strings.Cut(text, ": found ")
+	if mark, came := t.restored[t.cache]; came {
+		o.RestoredAt(mark, t.cache, evidence.InstalledAt(path))
 	}
 }
 
