@@ -67,13 +67,19 @@ func LostEscapes(head []byte) bool {
 			if i < 0 {
 				break
 			}
-			if (i == 0 || rest[i-1] != 0x1b) && !bytes.HasPrefix(rest[i+len(reset):], []byte("]")) {
+			if (i == 0 || rest[i-1] != 0x1b) && !bytes.HasPrefix(rest[i+len(reset):], []byte("]")) && !jsonEscape(rest[:i]) {
 				return true
 			}
 			rest = rest[i+len(reset):]
 		}
 	}
 	return false
+}
+
+// jsonEscape reports whether a text ends with an escape byte as JSON spells it: the
+// frame that reads the string makes the byte of it.
+func jsonEscape(text []byte) bool {
+	return bytes.EqualFold(text[max(0, len(text)-len(`\u001b`)):], []byte(`\u001b`))
 }
 
 // StripColours removes what is left of colours from a line of such a source, in
