@@ -136,7 +136,7 @@ func (s size) lines(tokens int64) int {
 	return int(max(1, ((tokens-s.fixed)*(manyLines-fewLines)+s.perMany-1)/s.perMany))
 }
 
-// tokens of the lines of a text, -1 when nothing counts them.
+// ofLines is how many tokens so many lines have, -1 when nothing counts them.
 func (s size) ofLines(lines int) int64 {
 	if !s.known() {
 		return -1

@@ -247,9 +247,9 @@ func (a *answer) marks(p *prompt, tags map[string]string) {
 }
 
 // counts bounds what a cache can have held: the codes were drawn for this
-// request, so that nothing behind the first of them was sent before. A server that
-// says more has read it for this very request, when a gateway sent it twice: that
-// is part of the wait too.
+// request, so that nothing behind the first of them was sent before. Where it is
+// known how much that is, what the server says of its cache does not count: if it
+// says more, a gateway sent the request twice, and the wait has both in it.
 func (a *answer) counts(fresh int64) {
 	row := a.row
 	if row.Prompt < 0 || fresh < 0 {

@@ -262,7 +262,8 @@ func (s *Session) save(resp *http.Response, watch *watch, row *timeline.Inquiry,
 		return s.keepPart(in, most, watch, row, want, kept)
 	}
 	in.xml = want.XML
-	if json := want.JSON || strings.Contains(resp.Header.Get("Content-Type"), "json") && !want.Raw; (json || in.xml) && most <= maxAnswer {
+	isJSON := want.JSON || strings.Contains(resp.Header.Get("Content-Type"), "json") && !want.Raw
+	if (isJSON || in.xml) && most <= maxAnswer {
 		in.text = &bytes.Buffer{}
 	}
 	if want.Zip {
@@ -298,8 +299,11 @@ func (s *Session) keepPart(in *intake, most int64, watch *watch, row *timeline.I
 //	[]
 //	{"kind":"EventList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]}
 func emptyList(text []byte) bool {
-	if len(text) > 1<<10 || string(bytes.TrimSpace(text)) == "[]" {
-		return len(text) <= 1<<10
+	if len(text) > 1<<10 {
+		return false
+	}
+	if string(bytes.TrimSpace(text)) == "[]" {
+		return true
 	}
 	var list struct {
 		Kind  string             `json:"kind"`
