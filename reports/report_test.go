@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"pulltrail/matchers"
 	"pulltrail/reports"
@@ -270,11 +269,7 @@ func TestManyFindings(t *testing.T) {
 		res.Findings = append(res.Findings, f)
 		res.Counts[f.Verdict]++
 	}
-	start := time.Now()
 	page := render(t, "responder", "html", res, nil)
-	if took := time.Since(start); took > 10*time.Second {
-		t.Errorf("took %s", took)
-	}
 	if !strings.Contains(page, "Timeline of 40 of 507 subjects") || !strings.Contains(page, "and 467 more subjects") {
 		t.Error("the picture does not say what it leaves out")
 	}

