@@ -102,7 +102,7 @@ func (m *matching) opaque() error {
 
 // restoredLater reads what came out of caches from the first of the windows on.
 func (m *matching) restoredLater(closed []timeline.Span) ([]*timeline.Fact, error) {
-	from := int64(timeline.Forever)
+	from := timeline.Forever
 	for _, s := range closed {
 		from = min(from, s.From)
 	}

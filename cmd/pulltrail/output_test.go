@@ -26,8 +26,16 @@ func TestLostOutput(t *testing.T) {
 		return run(t.Context(), append(words, "--case", filepath.Join(".", "case")), strings.NewReader(""), out, &complaint), complaint.String()
 	}
 	for _, words := range [][]string{
-		{"ingest", "pip.log"}, {"timeline"}, {"match", "litellm-1.107.0"}, {"coverage", "litellm-1.107.0"}, {"incidents"}, {"formats"}, {"verify"},
-		{"state", "host:a", "no-docker", "--by", "mia"}, {"sql", "SELECT 1"}, {"ingest", "pip.log", "--json"},
+		{"ingest", "pip.log"},
+		{"timeline"},
+		{"match", "litellm-1.107.0"},
+		{"coverage", "litellm-1.107.0"},
+		{"incidents"},
+		{"formats"},
+		{"verify"},
+		{"state", "host:a", "no-docker", "--by", "mia"},
+		{"sql", "SELECT 1"},
+		{"ingest", "pip.log", "--json"},
 	} {
 		if code, said := ask(fullDisk{}, words...); code != exitFailure || strings.Count(said, syscall.ENOSPC.Error()) != 1 {
 			t.Errorf("%q: exit %d, %q", words, code, said)

@@ -112,7 +112,7 @@ func containerCommand(d *evidence.Doc, o *evidence.Out, v value, depth int) {
 func withoutComments(text []byte) []byte {
 	out := bytes.Clone(text)
 	for i := 0; i < len(text); {
-		end := i + 1
+		var end int // of a comment
 		switch {
 		case text[i] == '"':
 			i = skipString(text, i)

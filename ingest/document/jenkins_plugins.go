@@ -64,10 +64,10 @@ var JenkinsPluginFile = evidence.Format{
 	Doc:    "https://github.com/jenkinsci/plugin-installation-manager-tool#plugin-input-format",
 	Sample: "written by hand after the documentation",
 	Claim: func(h *evidence.Head) bool {
-		switch {
-		case h.Name == "plugins.yaml" || h.Name == "plugins.yml":
+		switch h.Name {
+		case "plugins.yaml", "plugins.yml":
 			return bytes.Contains(h.Bytes, []byte("artifactId:"))
-		case h.Name == "plugins.txt":
+		case "plugins.txt":
 			return pluginRows.claims(h, 1)
 		}
 		return false
