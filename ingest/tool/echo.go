@@ -20,7 +20,7 @@ var Echo = evidence.Format{
 	Cannot: "that the command succeeded, which version a command without output got, and what a script or a task ran of which no line is shown: a job that ran one is unknown",
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
 	Sample: "made with dash and bash, and written by hand after the programs' documentation",
-	Starts: slices.Concat([]string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled, remoteBuild, "null_resource.", "terraform_data.", "module."}, runnerMarks, drives, bareStarts),
+	Starts: slices.Concat([]string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled, remoteBuild, "null_resource.", "terraform_data.", "module."}, runnerMarks, drives, pageMarks, cellMarks, bareStarts),
 	// A command is always given to its own tool first.
 	Commands: true,
 	Tool:     func() evidence.Parser { return &echo{} },
@@ -97,6 +97,8 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 //	Running "install" command: `npm ci`...
 //	nox > python -m pip install litellm
 //	C:\jenkins\workspace\api>pip install litellm
+//	# Executing command: pip install litellm
+//	!pip install litellm
 func traced(line []byte) (command string, ok bool) {
 	text := bytes.TrimLeft(line, " \t")
 	if len(text) == 0 || len(line) != len(text) && text[0] == '$' {
@@ -117,6 +119,9 @@ func traced(line []byte) (command string, ok bool) {
 		return command, true
 	}
 	if command := batchCommand(line); command != nil {
+		return string(command), true
+	}
+	if command := pageCommand(text); command != nil {
 		return string(command), true
 	}
 	if rest, ok := bytes.CutPrefix(text, []byte("[90m$")); ok {
@@ -150,6 +155,32 @@ func batchCommand(line []byte) []byte {
 		return nil
 	}
 	return bytes.TrimRight(line[i+1:], " ")
+}
+
+// pageMarks are what hosting platforms put before a command that they run: AWS
+// Amplify, Render. cellMarks begin commands of a notebook's cell.
+var (
+	pageMarks = []string{"# Executing command: ", "==> Running build command '"}
+	cellMarks = []string{"!pip ", "!pip3 ", "%pip ", "!uv ", "!conda ", "%conda ", "!npm ", "!apt", "!python"}
+)
+
+// pageCommand returns the command behind such a mark, nil when there is none.
+//
+//	# Executing command: npm ci
+//	==> Running build command 'pip install -r requirements.txt'...
+//	!pip install -q litellm
+func pageCommand(text []byte) []byte {
+	for _, mark := range pageMarks {
+		if rest, ok := bytes.CutPrefix(text, []byte(mark)); ok {
+			return bytes.TrimSuffix(rest, []byte("'..."))
+		}
+	}
+	for _, mark := range cellMarks {
+		if bytes.HasPrefix(text, []byte(mark)) {
+			return text[1:]
+		}
+	}
+	return nil
 }
 
 // runnerMarks are what programs that run tasks put before a command.
