@@ -39,8 +39,8 @@ func (w *walk) file(h *tar.Header, r io.Reader) error {
 		w.l.Whiteouts = append(w.l.Whiteouts, name)
 		return nil
 	}
-	if ext := path.Ext(name); h.Typeflag == tar.TypeReg && (ext == ".whl" || ext == ".egg" || ext == ".pth") {
-		return w.python(name, ext, r)
+	if ext := path.Ext(name); h.Typeflag == tar.TypeReg && (ext == ".whl" || ext == ".egg" || ext == ".pth" || ext == ".vsix") {
+		return w.loose(name, ext, r)
 	}
 	for _, f := range w.formats {
 		if h.Typeflag == tar.TypeSymlink {
@@ -120,11 +120,18 @@ func (w *walk) list(f *evidence.Format, name string, r io.Reader) error {
 	return nil
 }
 
-// python records files that no list of packages may name: a wheel or egg that
-// came over and lies there, and a .pth file, which runs at every start of Python.
-func (w *walk) python(name, ext string, r io.Reader) error {
+// loose records files that no list of packages may name: a wheel, an egg or an
+// editor's extension that came over and lies there, and a .pth file, which runs at
+// every start of Python.
+func (w *walk) loose(name, ext string, r io.Reader) error {
 	item, action := timeline.Item{}, timeline.Present
-	if d, ok := evidence.ParseDist(name); ok && ext != ".pth" {
+	if ext == ".vsix" {
+		var ok bool
+		if item, ok = evidence.ExtensionFolder(strings.TrimSuffix(path.Base(name), ext)); !ok {
+			return nil
+		}
+		action = timeline.Download
+	} else if d, ok := evidence.ParseDist(name); ok && ext != ".pth" {
 		item.Artifact, action = timeline.PURL("pypi", "", d.Name, d.Version), timeline.Download
 	} else if dir := path.Base(path.Dir(name)); ext == ".pth" && (dir == "site-packages" || dir == "dist-packages") {
 		item.Artifact = "file:/" + name

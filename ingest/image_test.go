@@ -92,7 +92,7 @@ func (o outcome) content() []string {
 	return slices.Compact(out)
 }
 
-var allTopics = []string{"covers apk", "covers composer", "covers conda", "covers deb", "covers npm", "covers pypi"}
+var allTopics = []string{"covers apk", "covers composer", "covers conda", "covers deb", "covers npm", "covers pypi", "covers vscode-extension"}
 
 func and(lines ...string) []string {
 	all := append(slices.Clone(allTopics), lines...)
@@ -158,7 +158,7 @@ func TestImageArchives(t *testing.T) {
 		{"layer cut", with(base, app[:540]), timeline.Partial, "cut", []string{pip}},
 		{
 			"one broken list", with(base, tarOf(dist("litellm", "1.107.0"), file{"srv/node_modules/x/package.json", []byte("{")})), timeline.Partial, "broken JSON",
-			[]string{"covers apk", "covers composer", "covers conda", "covers deb", "covers pypi", litellm, pip},
+			[]string{"covers apk", "covers composer", "covers conda", "covers deb", "covers pypi", "covers vscode-extension", litellm, pip},
 		},
 
 		{"deleted file", with(app, tarOf(file{sitePackages + "litellm-1.107.0.dist-info/.wh.METADATA", nil})), timeline.Read, "", and(litellm, chalk, "remove image pkg:pypi/litellm@1.107.0")},
@@ -180,13 +180,13 @@ func TestImageArchives(t *testing.T) {
 		{"hard link that names its package", with(linked(sitePackages+"litellm-1.107.0.dist-info/METADATA", "cache/4f0c")), timeline.Read, "", and(litellm)},
 		{
 			"hard link that does not", with(linked("srv/node_modules/chalk/package.json", "store/4f0c")), timeline.Partial, "a link to a file",
-			[]string{"covers apk", "covers composer", "covers conda", "covers deb", "covers pypi"},
+			[]string{"covers apk", "covers composer", "covers conda", "covers deb", "covers pypi", "covers vscode-extension"},
 		},
 		{"symbolic link to a list that a cache holds", with(symlinked(sitePackages+"litellm-1.107.0.dist-info/METADATA", "/cache/4f0c")), timeline.Read, "", and(litellm)},
 		{"symbolic link to the folder of one", with(symlinked(sitePackages+"litellm-1.107.0.dist-info", "../../../../cache/4f0c")), timeline.Read, "", and(litellm)},
 		{
 			"symbolic link to a package that is not named", with(symlinked("srv/node_modules/chalk/package.json", "/store/4f0c")), timeline.Partial, "a link to a file",
-			[]string{"covers apk", "covers composer", "covers conda", "covers deb", "covers pypi"},
+			[]string{"covers apk", "covers composer", "covers conda", "covers deb", "covers pypi", "covers vscode-extension"},
 		},
 		{"symbolic links to folders of packages", with(app, symlinked("a/node_modules/chalk", "../../srv/node_modules/chalk")), timeline.Read, "", and(litellm, chalk)},
 		{"hard link to what was read", with(app, linked("a/node_modules/chalk/package.json", "srv/node_modules/chalk/package.json")), timeline.Read, "", and(litellm, chalk)},

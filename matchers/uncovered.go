@@ -216,6 +216,10 @@ func (c *covers) fetchOfHost(channel string) string {
 		bring = "pip keeps no log: bring the *.dist-info of what is installed, deploy logs and shell histories of the window"
 	case topics[timeline.NPM]:
 		bring = "bring ~/.npm/_logs, lock files and the package.json files in node_modules"
+	case topics[timeline.Extensions]:
+		bring = "bring extensions.json and .obsolete of ~/.vscode/extensions (.vscode-server, .cursor, .windsurf, .vscode-oss) and the editor's logs of the window (sharedprocess.log, remoteagent.log, exthost.log)"
+	case base(channel) == string(timeline.JenkinsPlugins):
+		bring = "bring the answer of /pluginManager/api/json?depth=1 of the Jenkins, and its proxy's access log of the window"
 	case topics["deb"]:
 		bring = "bring /var/log/dpkg.log* and /var/log/apt/history.log*"
 	case topics["rpm"]:

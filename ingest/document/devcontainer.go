@@ -112,18 +112,16 @@ func containerCommand(d *evidence.Doc, o *evidence.Out, v value, depth int) {
 func withoutComments(text []byte) []byte {
 	out := bytes.Clone(text)
 	for i := 0; i < len(text); {
-		var end int // of a comment
+		end := len(text)
 		switch {
 		case text[i] == '"':
 			i = skipString(text, i)
 			continue
 		case bytes.HasPrefix(text[i:], []byte("//")):
-			end = len(text)
 			if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
 				end = i + n
 			}
 		case bytes.HasPrefix(text[i:], []byte("/*")):
-			end = len(text)
 			if n := bytes.Index(text[i+2:], []byte("*/")); n >= 0 {
 				end = i + 2 + n + 2
 			}

@@ -92,6 +92,9 @@ func readAnchore(d *evidence.Doc, o *evidence.Out, list string) error {
 				c.listed(timeline.Require, p.get("purl"), purl)
 			default:
 				c.component(p.get("purl"), purl, p.get("version").text(), nil)
+				if it, ok := evidence.JenkinsPlugin(p.get("name").text(), p.get("version").text()); ok && p.get("type").text() == "jenkins-plugin" {
+					c.component(p.get("purl"), it.Artifact, "", nil) // its package URL is one of Maven
+				}
 			}
 		}
 		c.cover()

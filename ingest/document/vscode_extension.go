@@ -17,8 +17,8 @@ var ExtensionState = evidence.Format{
 	Name:   "vscode-extensions",
 	Shape:  evidence.DocumentShape,
 	Title:  "extensions.json and .obsolete of VS Code, code-server, VSCodium, Cursor, Windsurf",
-	Proves: "which extensions are in place, and when each of these versions was installed; which were there and are to be deleted",
-	Cannot: "which versions were there before: the editor updates by itself, its logs tell",
+	Proves: "which extensions are in place, and when each of these versions was installed; that one was updated; which were there and are to be deleted",
+	Cannot: "which versions an update replaced: the editor updates by itself, its logs tell",
 	Doc:    "https://code.visualstudio.com/docs/editor/extension-marketplace#_where-are-extensions-installed",
 	Sample: "written by hand after the source of VS Code",
 	Claim: func(h *evidence.Head) bool {
@@ -55,7 +55,13 @@ func readExtensionState(d *evidence.Doc, o *evidence.Out) error {
 		}
 		o.Emit(timeline.Present, nil, it)
 		if n, timed := meta.get("installedTimestamp").integer(); timed && n > 0 {
-			o.Event(timeline.Event{Action: timeline.Install, Items: []timeline.Item{it}, Span: evidence.Epoch(n, time.Millisecond, string(meta.get("installedTimestamp").raw()))})
+			span := evidence.Epoch(n, time.Millisecond, string(meta.get("installedTimestamp").raw()))
+			o.Event(timeline.Event{Action: timeline.Install, Items: []timeline.Item{it}, Span: span})
+			if before, ok := evidence.ExtensionItem(id.text(), "", ""); ok && meta.get("updated").isTrue() {
+				// Which version it replaced is not said, nor since when that was there.
+				span.From, span.Clock = timeline.Beginning, timeline.Section
+				o.Event(timeline.Event{Action: timeline.Remove, Items: []timeline.Item{before}, Span: span})
+			}
 		}
 	}
 	return err
@@ -92,12 +98,14 @@ var ExtensionManifest = evidence.Format{
 // isExtensionManifest wants the publisher too: a project may lie in any folder.
 func isExtensionManifest(h *evidence.Head) bool {
 	v, ok := headRecord(h)
-	return ok && placeExtension(h.Path) && v.has("publisher")
+	return ok && placeExtension(h.Path) && v.has("publisher") && v.has("engines")
 }
 
-// placeExtension wants the folder of an extension, or its file:
+// placeExtension wants the folder of an extension, or its file; that of one which
+// came with the editor has no version in its name:
 //
 //	home/mia/.vscode/extensions/nrwl.angular-console-18.95.0/package.json
+//	usr/lib/code-server/lib/vscode/extensions/git/package.json
 //	acme.tools-1.5.0.vsix!extension/package.json
 func placeExtension(name string) bool {
 	dir, ok := strings.CutSuffix(name, "/package.json")
@@ -108,7 +116,7 @@ func placeExtension(name string) bool {
 		return true
 	}
 	_, ok = evidence.ExtensionFolder(path.Base(dir))
-	return ok
+	return ok || path.Base(path.Dir(dir)) == "extensions"
 }
 
 // readExtensionManifest takes name and version, and the folder's where the file
@@ -119,7 +127,7 @@ func readExtensionManifest(d *evidence.Doc, o *evidence.Out) error {
 	o.Seen("")
 	v := value{d.Data, 0, len(d.Data)}
 	version := v.get("version")
-	if len(d.Data) > 0 && !v.has("publisher") {
+	if len(d.Data) > 0 && (!v.has("publisher") || !v.has("engines")) {
 		return nil // of something else that lies in a folder of such a name
 	}
 	it, ok := evidence.ExtensionItem(v.get("publisher").text()+"."+v.get("name").text(), version.text(), "")
@@ -129,7 +137,9 @@ func readExtensionManifest(d *evidence.Doc, o *evidence.Out) error {
 		o.SetLine(1, 0, nil)
 	} else {
 		o.SetLine(1, 0, nil)
-		o.Skip("no name and version of an extension")
+		if len(d.Data) > 0 {
+			o.Skip("no name and version of an extension")
+		}
 		return nil
 	}
 	o.Emit(timeline.Present, nil, it)

@@ -87,7 +87,8 @@ func letterOrPath(c byte) bool {
 
 // typedPrograms are those of which a claim of text is made.
 var typedPrograms = regexp.MustCompile(`^(?:sudo (?:-\w+ )*)?(?:\S*[/\\])?(?:pip[\d.]*|python[\d.]*|py|uvx?|poetry|pipenv|pdm|pipx|conda|(?:micro)?mamba|hatch|tox|nox|rye|pixi|` +
-	`docker(?:-compose)?|podman|buildah|nerdctl|crictl|ctr|k3s|oc|crane|skopeo|helm|kubectl|npm|npx|pnpm|yarn|bun|apt(?:-get)?|apk|dnf|yum|gem|cargo|go|make)(?:\.exe)? `)
+	`docker(?:-compose)?|podman|buildah|nerdctl|crictl|ctr|k3s|oc|crane|skopeo|helm|kubectl|npm|npx|pnpm|yarn|bun|apt(?:-get)?|apk|dnf|yum|gem|cargo|go|make|ovsx|jenkins-plugin-cli)(?:\.exe)? ` +
+	`|^(?:sudo (?:-\w+ )*)?(?:\S*[/\\])?(?:code|code-insiders|code-server|codium|cursor|windsurf|openvscode-server)(?:\.cmd)? (?:.* )?--(?:(?:un)?install|list|update)-extension`)
 
 // claimShellSession wants a prompt with a command behind it that tools here
 // know: much text has something that looks like a prompt.
