@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"pulltrail/timeline"
 )
@@ -135,7 +136,11 @@ func (c *covers) channel(a *about, ch *asked) (bool, string, []Hole) {
 	if len(spans) == 0 {
 		return false, "no source covers it", ch.all
 	}
-	if open := holes(ch.name, spans, ch.from, ch.to); len(open) > 0 {
+	open := holes(ch.name, spans, ch.from, ch.to)
+	if len(open) > 0 && len(spans) > 1 {
+		open = slices.DeleteFunc(open, func(h Hole) bool { return c.bridged(a, ch, h) })
+	}
+	if len(open) > 0 {
 		last := slices.MaxFunc(spans, func(a, b timeline.Span) int { return cmp.Compare(a.To, b.To) })
 		if last.To < open[0].From {
 			return false, "what was read of it ends at " + timeline.FormatTime(last.To) + ", before the window does (a cut log looks like a quiet one)", open
@@ -174,6 +179,34 @@ func (c *covers) mute(a *about, ch *asked) string {
 		}
 	}
 	return ""
+}
+
+// bridged reports whether the pieces of a log on both sides of a hole meet in it,
+// as people stated what each of them covers: nothing was written at the end of
+// one and at the beginning of the next.
+//
+//	pip.log.1, stated until 12:00, ends at 11:50    pip.log, stated from 12:00, begins at 12:30
+func (c *covers) bridged(a *about, ch *asked, h Hole) bool {
+	for i := range a.rows {
+		before := &a.rows[i]
+		if !ch.topics[before.Topic] || before.Span.To+1 != h.From {
+			continue
+		}
+		_, until, _ := strings.Cut(c.m.source(before.Source).Covers, "/")
+		for j := range a.rows {
+			after := &a.rows[j]
+			if after.Topic != before.Topic || after.Source == before.Source || after.Span.From-1 != h.To {
+				continue
+			}
+			since, _, _ := strings.Cut(c.m.source(after.Source).Covers, "/")
+			end, err := time.Parse(time.RFC3339Nano, until)
+			start, err2 := time.Parse(time.RFC3339Nano, since)
+			if err == nil && err2 == nil && !end.Before(start) && end.UnixNano() <= after.Span.From && start.UnixNano() >= before.Span.To {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // holes lists the parts of [from, to] outside all spans.

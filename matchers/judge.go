@@ -187,7 +187,11 @@ func (q *question) judgePackage(f *timeline.Fact, r *packageRule) judged {
 		return q.exactly(j, false, "exact-version", short(f.Item.Artifact), r.Cite)
 	case is.local:
 		j.rule, j.verdict = "local-version", Possible
-		j.because = fmt.Sprintf("%s %s, a local build of a listed version", verb(f.Action), short(f.Item.Artifact))
+		build := "a local build"
+		if released[f.Parts.Type] {
+			build = "a distribution's own build, which may be repaired,"
+		}
+		j.because = fmt.Sprintf("%s %s, %s of a listed version", verb(f.Action), short(f.Item.Artifact), build)
 	case !q.inc.Complete.Versions && q.since(r.Channel, f.Span) && !asks(f.Action):
 		j.rule, j.verdict = "unlisted-version", Unknown
 		j.because = fmt.Sprintf("%s %s, and the incident's list of versions is not complete", verb(f.Action), short(f.Item.Artifact))

@@ -89,6 +89,33 @@ func (p plainVersions) spec(text string) (func(string) bool, bool) {
 	return func(v string) bool { return p.equal(v, version) }, true
 }
 
+// releaseVersions are those of distributions, which put a number of their own
+// behind the project's. A listed version without one stands for the first build
+// of it: rpm, pacman and apk know no package without. What was built again may be
+// repaired, and what Debian builds was made elsewhere, so that nobody knows.
+//
+//	0.69.4 is 0.69.4-1.el9 and may be 0.69.4-2, but 5.6.1-1 is not 5.6.1-2, and 5.6.1 not 5.6.1+really5.4.5-1
+type releaseVersions struct {
+	plainVersions
+	kind string
+}
+
+var released = map[string]bool{"deb": true, "rpm": true, "apk": true, "alpm": true}
+
+func (r releaseVersions) equal(version, listed string) bool {
+	if r.plainVersions.equal(version, listed) {
+		return true
+	}
+	first, _, _ := strings.Cut(version[strings.LastIndexByte(version, '-')+1:], ".")
+	return r.kind != "deb" && (first == "1" || first == "r0") && !strings.Contains(listed, "-") && r.plainVersions.equal(upstream(r.kind, version), listed)
+}
+
+// public is the project's version.
+func (r releaseVersions) public(text string) (string, bool) {
+	base := upstream(r.kind, text)
+	return base, base != text
+}
+
 // trimV takes the v off v1.2.3.
 func trimV(version string) string {
 	if rest, ok := strings.CutPrefix(version, "v"); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {

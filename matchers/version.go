@@ -61,6 +61,9 @@ func schemeOf(kind string) versionScheme {
 	case "npm", timeline.VSCodeExtension:
 		return semverScheme{}
 	}
+	if released[kind] {
+		return releaseVersions{kind: kind}
+	}
 	return plainVersions{}
 }
 
@@ -140,6 +143,9 @@ func (s *versionSet) listed(entries []versionEntry, version string) bool {
 	}
 	v := s.scheme.parse(version)
 	_, local := s.scheme.public(version)
+	if _, ok := s.scheme.(releaseVersions); ok {
+		local = false // ranges are of the project's versions
+	}
 	return slices.ContainsFunc(entries, func(e versionEntry) bool {
 		if len(e.clauses) > 0 {
 			return v != nil && !local && e.holds(v)
