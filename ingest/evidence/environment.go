@@ -47,6 +47,23 @@ func (o *Out) UsesInstalled(kind, where string) {
 // ofJob reports whether a subject may be a job.
 func ofJob(who timeline.Subject) bool { return who.Kind == timeline.Job || who.Kind == timeline.Source }
 
+// brought is the topic under which it is kept that files came; see Brought.
+const brought = timeline.EnvironmentEnd
+
+// Brought says that the subject of the current line got files of another job, or
+// out of a cache, and nothing says which.
+func (o *Out) Brought() {
+	if o.made == nil {
+		o.made = map[seenKey]bool{}
+	}
+	if who := o.Subject(); ofJob(who) && len(o.made) < maxStreams {
+		o.made[seenKey{who, brought}] = true
+	}
+}
+
+// HasBrought reports whether files came; see Brought.
+func (o *Out) HasBrought() bool { return len(o.made) > 0 && o.made[seenKey{o.Subject(), brought}] }
+
 // Restored says that packages of those kinds, installed by somebody else, came
 // out of a cache, and that nothing says which.
 func (o *Out) Restored(key string, kinds []string) { o.RestoredAt(o.Mark(), key, kinds) }

@@ -351,6 +351,7 @@ func (t *trace) caches(text string, o *evidence.Out) {
 	switch strings.TrimSpace(text) {
 	case "Successfully extracted cache":
 		o.Link(timeline.Uses, o.Subject().String(), timeline.CacheEnd+t.cache)
+		o.Brought()
 		if t.restored == nil {
 			t.restored = map[string]evidence.Mark{}
 		}

@@ -83,7 +83,7 @@ var asking = map[string]func(name string, args []string) *ask{
 	"ovsx": ovsxAsk, "jenkins-plugin-cli": pluginManagerAsk, "install-plugins.sh": oldPluginsAsk, "java": javaAsk,
 	"pyproject-build": projectBuildAsk, "pip-audit": pipAuditAsk, "pex": pexAsk, "shiv": pexAsk, "gcloud": remoteBuildAsk, "az": remoteBuildAsk,
 	"prek": preCommitAsk, "mise": miseAsk, "rtx": miseAsk, "flit": shownByPip, "pulumi": shownByPip,
-	"meltano": hiddenAsk, "maturin": hiddenAsk, "mlflow": hiddenAsk, "snakemake": hiddenAsk, "ansible-builder": hiddenAsk, "briefcase": hiddenAsk,
+	"rush": hiddenNodeAsk, "ember": hiddenNodeAsk, "meltano": hiddenAsk, "maturin": hiddenAsk, "mlflow": hiddenAsk, "snakemake": hiddenAsk, "ansible-builder": hiddenAsk, "briefcase": hiddenAsk,
 	"jupyter": notebookAsk, "jupyter-nbconvert": notebookAsk, "papermill": notebookAsk, "ipython": notebookAsk, "runipy": notebookAsk, "pytest": notebookAsk, "py.test": notebookAsk,
 	"fly": placeAsk, "flyctl": placeAsk, "railway": placeAsk, "werf": placeAsk, "vercel": placeAsk, "vc": placeAsk, "eb": placeAsk, "firebase": placeAsk,
 }

@@ -74,6 +74,18 @@ func hiddenAsk(name string, args []string) *ask {
 	return &ask{tool: name, kind: "pypi", unnamed: true, quiet: true}
 }
 
+// hiddenNodeAsk reads those that install packages of Node so.
+//
+//	rush install    ember install ember-cli-sass
+//
+// https://rushjs.io/pages/commands/rush_install/
+func hiddenNodeAsk(name string, args []string) *ask {
+	if len(args) == 0 || slices.Contains(args, "--help") || !slices.Contains([]string{"install", "update", "add"}, args[0]) {
+		return nil
+	}
+	return &ask{tool: name, kind: "npm", unnamed: true, quiet: true}
+}
+
 // shownByPip reads commands that have pip install, and show what it prints.
 //
 //	flit install --deps develop    pulumi install    pipx runpip black install click

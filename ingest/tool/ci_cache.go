@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -22,7 +23,8 @@ var CICache = evidence.Format{
 	Cannot: "which packages: the log of the job that wrote it may; of a cache whose paths are not printed, what was in it",
 	Doc:    "https://circleci.com/docs/guides/optimize/caching/",
 	Sample: "written by hand after public logs",
-	Starts: []string{circleFound, "Stored Cache to ", `Cache "`, "found cache", "adding /", "Cache hit at ", azureHit},
+	Starts: []string{circleFound, "Stored Cache to ", `Cache "`, "found cache", "adding /", "Cache hit at ", azureHit,
+		filesCame[0], filesCame[1], filesCame[2], filesCame[3], `Artifact "`},
 	Looks: func(text []byte) bool {
 		switch text[0] {
 		case 'a':
@@ -39,6 +41,15 @@ const (
 	circleFound = "Found a cache from build "
 	azureHit    = "There is a cache hit: `"
 )
+
+// filesCame begin lines that tell of files of another job.
+//
+//	Downloading artifacts for install (991)...             (GitLab)
+//	Artifact download completed successfully.              (actions/download-artifact)
+//	Download artifact has finished successfully
+//	Applying workspace layers                              (CircleCI)
+//	Artifact "node_modules/**": Downloading                (Bitbucket)
+var filesCame = []string{"Downloading artifacts for ", "Artifact download completed ", "Download artifact has finished ", "Applying workspace layers"}
 
 type ciCache struct {
 	key   string // CircleCI: of the cache whose paths follow
@@ -83,6 +94,9 @@ func (c *ciCache) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		c.key, c.mark, c.kinds, c.lines = key, o.Mark(), nil, 0
 		c.got(key, o)
 		return evidence.More
+	case strings.HasPrefix(text, `Artifact "`) && strings.HasSuffix(text, `": Downloading`),
+		slices.ContainsFunc(filesCame, func(w string) bool { return strings.HasPrefix(text, w) }):
+		o.Brought()
 	case strings.HasPrefix(text, "Stored Cache to "):
 		o.Seen("")
 		o.Link(timeline.Saves, o.Subject().String(), timeline.CacheEnd+strings.TrimSpace(text[len("Stored Cache to "):]))
@@ -125,6 +139,7 @@ func (c *ciCache) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 // got notes that a cache came.
 func (c *ciCache) got(key string, o *evidence.Out) {
 	o.Seen("")
+	o.Brought()
 	o.Link(timeline.Uses, o.Subject().String(), timeline.CacheEnd+key)
 }
 

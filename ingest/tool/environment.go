@@ -10,8 +10,9 @@ import (
 // their own.
 var makers = wordSet("venv virtualenv uv poetry pipenv pdm rye hatch tox nox pixi mkvirtualenv pew conda mamba micromamba")
 
-// environment notes that a command makes an environment of Python, or that it
-// runs what is installed in one that stands among the files of the project.
+// environment notes that a command makes an environment of Python or installs
+// into node_modules, or that it runs what is installed in one that stands among
+// the files of the project.
 //
 //	python3 -m venv .venv
 //	source .venv/bin/activate
@@ -22,11 +23,35 @@ func environment(words []string, name string, args []string, o *evidence.Out) {
 		o.UsesInstalled("pypi", where)
 		return
 	}
+	if nodeModules(word, name, args) || packageScript(name, args) && o.HasBrought() {
+		o.UsesInstalled("npm", "node_modules")
+		return
+	}
 	switch {
+	case scriptVerbs[name] != nil && askOf(name, args) != nil:
+		o.Makes("npm")
 	case prefixed:
 	case makers[name], isPython(name) && len(args) > 1 && args[0] == "-m" && makers[args[1]]:
 		o.Makes("pypi")
 	}
+}
+
+// nodeModules reports whether a command runs what is installed in the project's
+// node_modules.
+//
+//	node_modules/.bin/eslint .    npx --no-install eslint .
+func nodeModules(word, name string, args []string) bool {
+	if name == "npx" {
+		f, _ := leadingFlags(args, npmValued)
+		return f.has("--no-install", "--no")
+	}
+	return strings.HasPrefix(strings.TrimPrefix(word, "./"), "node_modules/.bin/")
+}
+
+// packageScript reports whether a command runs a script of package.json, whose
+// programs stand in node_modules.
+func packageScript(name string, args []string) bool {
+	return scriptVerbs[name] != nil && packageScriptAsk(name, args) != nil
 }
 
 // firstPath returns the program of a command, or the file that a shell reads

@@ -155,6 +155,9 @@ func (e *echo) unseen(a *ask, o *evidence.Out) {
 	}
 	if a.tool != "make" {
 		o.Makes("pypi") // it may have
+		if a.tool != npmScript {
+			o.Makes("npm")
+		}
 	}
 	if a.tool == "script" && e.alone {
 		a.quiet = !a.traces
