@@ -21,6 +21,19 @@ func binaryAdvice(h *evidence.Head) string {
 	return "binary data of no known format"
 }
 
+// textAdvice says why a text is not read in which no line is known, and of a file
+// that another verb reads, which.
+func textAdvice(h *evidence.Head) string {
+	head := bytes.TrimPrefix(h.Bytes, []byte("\ufeff"))
+	switch {
+	case len(head) >= len(inventoryHeader) && bytes.EqualFold(head[:len(inventoryHeader)], []byte(inventoryHeader)):
+		return "an inventory: 'pulltrail inventory FILE' reads it"
+	case bytes.HasPrefix(head, []byte("schema: pulltrail.")):
+		return "a file that tells pulltrail something, and no evidence: 'match', 'report' or 'canary run' take it"
+	}
+	return "no format claims it, and no line of a known tool is in it"
+}
+
 // finderFile tells what macOS adds to archives from evidence.
 func finderFile(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("\x00\x05\x16\x07")) || bytes.HasPrefix(head, []byte("\x00\x00\x00\x01Bud1"))

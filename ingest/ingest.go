@@ -140,31 +140,47 @@ func (g *ingester) walk(paths []string) ([]input, error) {
 			files = append(files, input{path: p})
 			continue
 		}
-		var all []member
-		err = filepath.WalkDir(p+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				files = append(files, input{path: path, fault: "cannot be opened: " + reason(err)})
-				return nil
-			}
-			if d.IsDir() {
-				return nil
-			}
-			info, fault := inFolder(path, d)
-			if fault != "" {
-				files = append(files, input{path: path, fault: fault})
-				return nil
-			}
-			g.total += info.Size()
-			all = append(all, member{name: filepath.ToSlash(path), size: info.Size()})
-			return nil
-		})
+		all, faults, err := g.folder(p)
 		if err != nil {
 			return nil, fmt.Errorf("ingest: %w", err)
 		}
+		files = append(files, faults...)
 		layouts, rest := imageFolders(all)
 		files = append(append(files, layouts...), unpacked(rest)...)
 	}
 	return files, nil
+}
+
+// folder lists the files of a folder, and what in it cannot be read. What a case
+// is made of is no evidence: that of the case which is written is passed over, and
+// of another one it is said.
+func (g *ingester) folder(root string) (all []member, faults []input, err error) {
+	err = filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			faults = append(faults, input{path: path, fault: "cannot be opened: " + reason(err)})
+			return nil
+		case timeline.OfCase(path):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			if timeline.IsCase(path) && !g.db.Is(path) {
+				faults = append(faults, input{path: filepath.Clean(path), fault: "a case of pulltrail: ingest the evidence that it was made of"})
+			}
+			return nil
+		}
+		info, fault := inFolder(path, d)
+		if fault != "" {
+			faults = append(faults, input{path: path, fault: fault})
+			return nil
+		}
+		g.total += info.Size()
+		all = append(all, member{name: filepath.ToSlash(path), size: info.Size()})
+		return nil
+	})
+	return all, faults, err
 }
 
 // inFolder says what a folder's entry is: a file, or why it is not read. A link

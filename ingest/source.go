@@ -237,6 +237,7 @@ func newHead(name string, head []byte) *evidence.Head {
 // log is one log on its way: a member, or several that are one.
 type log struct {
 	path    string
+	unread  string // why it is, when no line is recognised
 	format  *evidence.Format
 	reading *evidence.Reading
 }
@@ -287,7 +288,9 @@ func (s *source) subjects(at where) (claim, base timeline.Subject) {
 // begin names the format of a log; the format may look at its head.
 func (s *source) begin(l *log, f *evidence.Format, h *evidence.Head) {
 	l.format = f
-	if f != nil {
+	if f == nil {
+		l.unread = textAdvice(h)
+	} else {
 		s.format(f.Name)
 		l.reading.Claimed(f.Name, h)
 	}
@@ -422,7 +425,7 @@ func (s *source) finish(l *log) error {
 	}
 	if l.format == nil {
 		if t.Understood == 0 && t.Partial == "" {
-			s.state(l.path, timeline.Unread, "no format claims it, and no line of a known tool is in it")
+			s.state(l.path, timeline.Unread, l.unread)
 			return nil
 		}
 		if t.Understood > 0 {

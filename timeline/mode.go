@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -17,6 +18,33 @@ const beingWritten = ".tmp"
 
 // caseFiles are what a case is made of; cmd/pulltrail writes last-incident.
 var caseFiles = []string{"timeline.db", "timeline.db-wal", "timeline.db-shm", "lock", custodyFile, begunFile, "last-incident", evidenceDir}
+
+// Is reports whether a directory is this case.
+func (db *DB) Is(dir string) bool {
+	there, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	mine, err := os.Stat(db.dir)
+	return err == nil && os.SameFile(there, mine)
+}
+
+// IsCase reports whether a directory is a case.
+func IsCase(dir string) bool {
+	for _, name := range []string{"timeline.db", custodyFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// OfCase reports whether a path is a file of a case, or the directory of the
+// evidence that a case keeps.
+func OfCase(path string) bool {
+	name := filepath.Base(path)
+	return (slices.Contains(caseFiles, name) || strings.HasPrefix(name, begunFile)) && IsCase(filepath.Dir(path))
+}
 
 // private makes a case that is about to be written readable by its owner
 // alone, and removes kept evidence that was never finished. A directory that
