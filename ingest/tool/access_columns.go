@@ -72,3 +72,12 @@ func (r *request) who(text []byte) bool {
 	}
 	return true
 }
+
+// upperWord reports whether a method stands first: GET, HEAD.
+func upperWord(text []byte) bool {
+	n := 0
+	for n < len(text) && n < 9 && text[n] >= 'A' && text[n] <= 'Z' {
+		n++
+	}
+	return n > 2 && n < len(text) && text[n] == ' '
+}

@@ -139,6 +139,10 @@ func traefikRequest(text []byte, r *request, t *evidence.Times) bool {
 		switch v := plain(f.Value); string(f.Key) {
 		case "ClientHost":
 			r.client = v
+		case "ClientAddr": // all that Artifactory's router has
+			if len(r.client) == 0 {
+				r.client = address(v)
+			}
 		case "RequestMethod":
 			r.method = v
 		case "RequestPath":

@@ -15,10 +15,12 @@ import (
 // https://cloud.google.com/load-balancing/docs/https/https-logging-monitoring
 // https://developers.cloudflare.com/logs/logpush/logpush-job/datasets/zone/http_requests/
 // https://developer.konghq.com/plugins/file-log/
+// https://www.fastly.com/documentation/guides/integrations/logging/
+// https://techdocs.akamai.com/datastream2/docs/data-set-parameters
 var AccessObjects = evidence.Format{
 	Name:   "access-json",
 	Shape:  evidence.ToolShape,
-	Title:  "access logs as JSON (nginx's variables, GitLab's registry and Workhorse, Envoy and Istio, Google Cloud, Cloudflare, Kong)",
+	Title:  "access logs as JSON (nginx's variables, GitLab's registry and Workhorse, Envoy and Istio, Google Cloud, Cloudflare, Fastly, Akamai, Kong, ECS)",
 	Proves: "which client fetched which package file, index page, image manifest and layers, when",
 	Cannot: "who stands behind an address (inventory), what became of it; objects whose fields have other names",
 	Doc:    "https://nginx.org/en/docs/http/ngx_http_log_module.html#log_format",
@@ -33,6 +35,9 @@ var AccessObjects = evidence.Format{
 		{"request", "response", "client_ip"},
 		{"method", "path", "status", "remote_ip"},
 		{"remote", "method", "path", "code"},
+		{"client_ip", "request_method", "url", "response_status"},
+		{"cliIP", "reqMethod", "reqPath", "statusCode"},
+		{"@timestamp", "http", "url", "source"},
 	},
 	Tool: func() evidence.Parser { return &jsonAccess{read: namedRequest} },
 }
@@ -61,7 +66,7 @@ var AzureAccess = evidence.Format{
 func namedRequest(text []byte, r *request, t *evidence.Times) bool {
 	for f := evidence.JSONFields(text); f.Next(); {
 		switch v := plain(f.Value); string(f.Key) {
-		case "time_iso8601", "@timestamp", "timestamp", "time", "msec", "timeStamp":
+		case "time_iso8601", "@timestamp", "timestamp", "time", "msec", "timeStamp", "reqTimeSec":
 			r.span = jsonTime(v, t, r.span)
 		case "time_local":
 			if m, ok := accessTime(v); ok {
@@ -88,7 +93,19 @@ func namedRequest(text []byte, r *request, t *evidence.Times) bool {
 				r.uri = unescaped(f.Value)
 			}
 		case "http_host", "host":
-			r.host = v
+			if f.Value[0] == '"' { // else it is the machine that wrote the log
+				r.host = v
+			}
+		case "http":
+			r.ecs(f.Value)
+		case "source":
+			r.unsized(f.Value)
+		case "url":
+			if r.uri = unescaped(f.Value); f.Value[0] == '{' {
+				r.ecs(f.Value)
+			}
+		case "reqPath":
+			r.uri = append([]byte("/"), bytes.TrimPrefix(unescaped(f.Value), []byte("/"))...)
 		case "httpRequest", "response", "properties":
 			r.inner(f.Value, t)
 		default:
@@ -112,13 +129,13 @@ func namedRequest(text []byte, r *request, t *evidence.Times) bool {
 //	{"time":"2026-10-21T12:10:03Z","category":"FrontDoorAccessLog","operationName":"…","properties":{"httpMethod":"GET","requestUri":"https://mirror.acme.example:443/left-pad/-/left-pad-1.3.0.tgz","httpStatusCode":"200","responseBytes":"4721","clientIp":"203.0.113.7",…}}
 func (r *request) named(key string, v, raw []byte, t *evidence.Times) {
 	switch key {
-	case "request_method", "method", "requestMethod", "ClientRequestMethod", "httpMethod":
+	case "request_method", "method", "requestMethod", "ClientRequestMethod", "httpMethod", "reqMethod":
 		r.method = v
 	case "path", "requestUrl", "ClientRequestURI", "requestUri":
 		r.uri = unescaped(raw)
-	case "status", "response_code", "EdgeResponseStatus", "code", "httpStatus", "httpStatusCode":
+	case "status", "response_code", "EdgeResponseStatus", "code", "httpStatus", "httpStatusCode", "response_status", "statusCode":
 		r.status = int(max(length(v), 0))
-	case "body_bytes_sent", "written_bytes", "bytes_sent", "responseSize", "EdgeResponseBytes", "size", "sentBytes", "responseBytes":
+	case "body_bytes_sent", "written_bytes", "bytes_sent", "responseSize", "EdgeResponseBytes", "size", "sentBytes", "responseBytes", "response_body_size", "bytes":
 		r.size = length(v)
 	case "x_forwarded_for":
 		if first, _, _ := bytes.Cut(v, []byte(",")); raw[0] == '"' && len(first) > 1 {
@@ -128,13 +145,13 @@ func (r *request) named(key string, v, raw []byte, t *evidence.Times) {
 		if len(r.client) == 0 {
 			r.client = address(v)
 		}
-	case "client_ip", "ClientIP", "remoteIp", "remote", "clientIP", "clientIp":
+	case "client_ip", "ClientIP", "remoteIp", "remote", "clientIP", "clientIp", "cliIP":
 		r.client = v
 	case "start_time", "started_at", "EdgeStartTimestamp":
 		r.span = jsonTime(v, t, r.span)
 	case "response_flags":
 		r.broken = string(v) != "-" && len(v) > 0
-	case "http_user_agent", "user_agent", "userAgent", "ClientRequestUserAgent", "ua", "agent":
+	case "http_user_agent", "user_agent", "userAgent", "ClientRequestUserAgent", "ua", "agent", "request_user_agent", "UA":
 		r.agent = v
 	case "headers":
 		for f := evidence.JSONFields(raw); f.Next(); {
@@ -143,6 +160,44 @@ func (r *request) named(key string, v, raw []byte, t *evidence.Times) {
 			}
 		}
 	}
+}
+
+// ecs reads the objects that hold a request in the Elastic Common Schema: http,
+// url and source.
+//
+//	{"@timestamp":"2026-10-21T12:10:03.118Z","source":{"ip":"10.0.4.7"},"http":{"request":{"method":"GET"},"response":{"status_code":200,"body":{"bytes":4321}}},"url":{"original":"/left-pad/-/left-pad-1.3.0.tgz"},…}
+//
+// https://www.elastic.co/guide/en/ecs/current/ecs-http.html
+func (r *request) ecs(object []byte) {
+	for f := evidence.JSONFields(object); f.Next(); {
+		switch v := plain(f.Value); string(f.Key) {
+		case "request":
+			r.unsized(f.Value)
+		case "response", "body":
+			r.ecs(f.Value)
+		case "method":
+			r.method = bytes.ToUpper(v)
+		case "status_code":
+			r.status = int(max(length(v), 0))
+		case "bytes":
+			r.size = length(v)
+		case "original":
+			r.uri = unescaped(f.Value)
+		case "path":
+			if len(r.uri) == 0 || r.uri[0] == '{' {
+				r.uri = unescaped(f.Value)
+			}
+		case "ip", "address":
+			r.client = address(v)
+		}
+	}
+}
+
+// unsized reads an object whose bytes are not those of the answer.
+func (r *request) unsized(object []byte) {
+	size := r.size
+	r.ecs(object)
+	r.size = size
 }
 
 // inner reads the fields of an object in the object.
