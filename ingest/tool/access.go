@@ -169,13 +169,15 @@ func (r *request) combined(text []byte) bool {
 			return false
 		}
 	}
-	date, rest, ok := bytes.Cut(text[open+1:min(len(text), open+42)], []byte("] "))
+	date, _, ok := bytes.Cut(text[open+1:min(len(text), open+42)], []byte("] "))
 	if !ok {
 		return false
 	}
-	if rest = text[open+1+len(date)+2:]; len(rest) == 0 {
+	rest := text[open+1+len(date)+2:]
+	if len(rest) == 0 {
 		return false
-	} else if rest[0] != '"' { // the host that was asked for, or what the cache did
+	}
+	if rest[0] != '"' { // the host that was asked for, or what the cache did
 		i := bytes.Index(rest[:min(len(rest), maxClient)], []byte(" \""))
 		if i < 0 || bytes.IndexByte(rest[:i], ' ') >= 0 || !upperWord(rest[i+2:]) {
 			return false
