@@ -3,6 +3,7 @@ package matchers
 import (
 	"iter"
 	"maps"
+	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -310,7 +311,7 @@ func (q *question) wants(p timeline.Parts) bool {
 // indicated finds the indicator that names an endpoint.
 func (q *question) indicated(p timeline.Parts) *Indicator {
 	for _, in := range q.indicators[p.Type] {
-		if glob(in.Value, p.Name) || p.Type == "domain" && strings.HasSuffix(strings.ToLower(p.Name), "."+strings.TrimPrefix(strings.ToLower(in.Value), "*.")) {
+		if glob(in.Value, p.Name) || p.Type == "file" && isFile(in.Value, p.Name) || p.Type == "ip" && sameAddress(in.Value, p.Name) || p.Type == "domain" && strings.HasSuffix(strings.ToLower(p.Name), "."+strings.TrimPrefix(strings.ToLower(in.Value), "*.")) {
 			return in
 		}
 	}
@@ -327,6 +328,29 @@ func (q *question) indicated(p timeline.Parts) *Indicator {
 		}
 	}
 	return nil
+}
+
+// isFile reports whether a path is that of an indicator which gives less than all
+// of it: the name alone, or a path below some home or some variable's folder.
+//
+//	litellm_init.pth   ~/.local/bin/monitor.sh   %TEMP%\6202033.vbs
+func isFile(indicator, file string) bool {
+	if strings.HasPrefix(indicator, "~/") {
+		return glob("*"+indicator[1:], file)
+	}
+	if rest, ok := strings.CutPrefix(indicator, "%"); ok {
+		_, below, ok := strings.Cut(rest, "%")
+		return ok && len(below) > 1 && glob("*"+strings.ToLower(below), strings.ToLower(file))
+	}
+	return !strings.ContainsAny(indicator, `/\*`) && (strings.HasSuffix(file, "/"+indicator) || strings.HasSuffix(file, `\`+indicator))
+}
+
+// sameAddress reports whether two texts are one IP address: IPv6 has many ways
+// to write each.
+func sameAddress(a, b string) bool {
+	x, err := netip.ParseAddr(a)
+	y, other := netip.ParseAddr(b)
+	return err == nil && other == nil && x.Unmap() == y.Unmap()
 }
 
 func hostOf(url string) string {
