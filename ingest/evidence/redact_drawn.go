@@ -136,37 +136,51 @@ func drawn(word string) bool {
 // hasLongRun reports whether a text holds a word that could be drawn. A hash in
 // hex is none, unless a prefix leans on it.
 func hasLongRun(s string) bool {
-	if len(s) < minPrefixed {
-		return false
-	}
-	for i := 0; i < len(s); {
-		if !alnum(s[i]) {
-			i++
+	for at := minPrefixed - 1; at < len(s); at += minPrefixed {
+		if !runByte(s[at]) {
 			continue
 		}
-		from, run, longest := i, 0, 0
-		var upper, lower, digit, rest bool
-		for ; i < len(s) && (alnum(s[i]) || s[i] == '_' || s[i] == '-'); i++ {
-			switch c := s[i]; {
-			case c >= '0' && c <= '9':
-				digit = true
-			case c >= 'A' && c <= 'Z':
-				upper, rest = true, true
-			case c >= 'a' && c <= 'z':
-				lower, rest = true, rest || c > 'f'
-			default:
-				rest, run = true, -1
-			}
-			run++
-			longest = max(longest, run)
+		from := at
+		for from > 0 && runByte(s[from-1]) {
+			from--
 		}
-		leans := from > 0 && strings.IndexByte("~.+", s[from-1]) >= 0
-		if longest >= minPrefixed && (rest || leans) || i-from >= minMixed && upper && lower && digit {
+		for at < len(s) && runByte(s[at]) {
+			at++
+		}
+		for from < at && !alnum(s[from]) {
+			from++
+		}
+		if isLongRun(s, from, at) {
 			return true
 		}
 	}
 	return false
 }
+
+// isLongRun reports whether s[from:to], of letters, digits and the two signs that
+// base64 in URLs has beside them, could be drawn.
+func isLongRun(s string, from, to int) bool {
+	run, longest := 0, 0
+	var upper, lower, digit, rest bool
+	for _, c := range []byte(s[from:to]) {
+		switch {
+		case c >= '0' && c <= '9':
+			digit = true
+		case c >= 'A' && c <= 'Z':
+			upper, rest = true, true
+		case c >= 'a' && c <= 'z':
+			lower, rest = true, rest || c > 'f'
+		default:
+			rest, run = true, -1
+		}
+		run++
+		longest = max(longest, run)
+	}
+	leans := from > 0 && strings.IndexByte("~.+", s[from-1]) >= 0
+	return longest >= minPrefixed && (rest || leans) || to-from >= minMixed && upper && lower && digit
+}
+
+func runByte(c byte) bool { return alnum(c) || c == '_' || c == '-' }
 
 func alnum(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'

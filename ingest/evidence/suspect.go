@@ -122,13 +122,13 @@ func (m *mention) likely(s string, i int) bool {
 		}
 		return i == 0 || i > 0 && (!wordByte(s[i-1]) || s[i-1] == '_')
 	case suspectOperand:
-		return operandAt(s, m.word)
+		return operandAt(s, m.word, i+len(m.word))
 	case suspectArgs: // a flag follows, or the word "password"
 		if m.word[0] == '-' || m.word[0] == '<' {
 			return true
 		}
 		for i++; i+1 < len(s); i++ {
-			if c := s[i+1]; blank(s[i]) && (c == '-' || c|0x20 == 'p') {
+			if c := s[i+1]; blank(s[i]) && (c == '-' || c|0x20 == 'p' && startsFold(s[i+1:], "password")) {
 				return true
 			}
 		}
@@ -170,9 +170,22 @@ func fieldAt(s string, from, to int) bool {
 	return to < len(s) && (s[to] == ':' || s[to] == '=' && (to+1 == len(s) || s[to+1] != '='))
 }
 
-// operandAt reports whether a command could be followed by a secret: one that
-// sets many things needs the name of one, and one that prints a pipe.
-func operandAt(s, word string) bool {
+func startsFold(s, word string) bool {
+	return len(s) >= len(word) && strings.EqualFold(s[:len(word)], word)
+}
+
+// operandAt reports whether a command, which ends at end, could be followed by a
+// secret: one that sets many things needs the name of one, and one that prints a
+// pipe. Names of packages begin like commands.
+func operandAt(s, word string, end int) bool {
+	if last := word[len(word)-1]; alnum(last) && word != "curl" {
+		if word == "config" && startsFold(s[end:], "ure") {
+			end += len("ure")
+		}
+		if end == len(s) || !blank(s[end]) {
+			return false
+		}
+	}
 	switch word {
 	case "config", "env ", "setx ", "set -":
 		lower := strings.ToLower(s)
