@@ -120,6 +120,9 @@ func (m *mention) likely(s string, i int) bool {
 		if strings.HasPrefix(m.word, "k_") {
 			i-- // [srp]k_live_
 		}
+		if m.word == "sdk-" && !uuidBegins(s[i+len(m.word):]) {
+			return false // sentry-sdk-1.10.1
+		}
 		return i == 0 || i > 0 && (!wordByte(s[i-1]) || s[i-1] == '_')
 	case suspectOperand:
 		return operandAt(s, m.word, i+len(m.word))
@@ -168,6 +171,15 @@ func fieldAt(s string, from, to int) bool {
 	}
 	// What stands behind two is compared, and no value: tokenizers==0.21
 	return to < len(s) && (s[to] == ':' || s[to] == '=' && (to+1 == len(s) || s[to+1] != '='))
+}
+
+// uuidBegins knows the first group of a UUID, as LaunchDarkly's keys have it.
+func uuidBegins(s string) bool {
+	const group = 8
+	if len(s) <= group || s[group] != '-' {
+		return false
+	}
+	return strings.Trim(s[:group], "0123456789abcdefABCDEF") == ""
 }
 
 func startsFold(s, word string) bool {
