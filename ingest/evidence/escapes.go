@@ -61,13 +61,16 @@ func (l *Line) Strip(text []byte) {
 //	2026-10-21T12:05:01.0000000Z [36;1mpip install -q litellm[0m
 //	^[[0K^[[32;1m$ pip install -q litellm^[[0;m
 func LostEscapes(head []byte) bool {
+	if bytes.IndexByte(head, 0x1b) >= 0 { // it keeps them; a line may be cut inside one
+		return false
+	}
 	for _, reset := range []string{"[0m", "[0;m", "[0K", "[39m"} {
 		for rest := head; ; {
 			i := bytes.Index(rest, []byte(reset))
 			if i < 0 {
 				break
 			}
-			if (i == 0 || rest[i-1] != 0x1b) && !bytes.HasPrefix(rest[i+len(reset):], []byte("]")) && !jsonEscape(rest[:i]) {
+			if !bytes.HasPrefix(rest[i+len(reset):], []byte("]")) && !jsonEscape(rest[:i]) {
 				return true
 			}
 			rest = rest[i+len(reset):]
