@@ -23,8 +23,10 @@ var CICache = evidence.Format{
 	Cannot: "which packages: the log of the job that wrote it may; of a cache whose paths are not printed, what was in it",
 	Doc:    "https://circleci.com/docs/guides/optimize/caching/",
 	Sample: "written by hand after public logs",
-	Starts: []string{circleFound, "Stored Cache to ", `Cache "`, "found cache", "adding /", "Cache hit at ", azureHit,
-		filesCame[0], filesCame[1], filesCame[2], filesCame[3], `Artifact "`},
+	Starts: []string{
+		circleFound, "Stored Cache to ", `Cache "`, "found cache", "adding /", "Cache hit at ", azureHit,
+		filesCame[0], filesCame[1], filesCame[2], filesCame[3], `Artifact "`,
+	},
 	Looks: func(text []byte) bool {
 		switch text[0] {
 		case 'a':
