@@ -155,7 +155,7 @@ func (c *covers) channel(a *about, ch *asked) (bool, string, []Hole) {
 func (q *question) packaged(channel string) bool {
 	for topic := range q.topics[channel] {
 		switch topic {
-		case timeline.Images, timeline.GitHubActions, "github", "vscode-extension": // no list of content has them
+		case timeline.Images, timeline.GitHubActions, "github": // no list of content has them
 		default:
 			if q.ecosystems[string(topic)] != "" {
 				return true
