@@ -365,20 +365,49 @@ func (c *covers) conclude(res *Result) {
 	res.Gaps, res.Tallies = c.gaps, c.tallies()
 	add := func(g Gap) { res.Gaps = append(res.Gaps, g) }
 	for i := range res.Findings {
-		f := &res.Findings[i]
-		if why := c.carried(f.Subject); why != "" && f.Verdict.rank() >= Unknown.rank() {
-			add(Gap{Subject: f.Subject.String(), Reason: "uncovered", Detail: why, Fix: "ingest the journal of the host's container runtime with --covers; or 'pulltrail state " + SubjectWord + " no-docker --by NAME'"})
-		}
+		c.outside(&res.Findings[i], add)
+	}
+	c.ofCase(res, add)
+	c.ledger(add)
+	said := make(map[string]bool, len(res.Gaps))
+	for _, g := range res.Gaps {
+		said[g.Subject] = true
 	}
 	for i := range res.Findings {
-		f := &res.Findings[i]
-		if first, late := c.m.late[f.Subject]; late && f.Verdict == Clear {
-			add(Gap{
-				Subject: f.Subject.String(), Reason: "uncovered", Detail: "what ran here before " + timeline.FormatTime(first) + " is not in the evidence",
-				Fix: "bring its earlier start-up lines, inspect or lists of packages: an engine that was replaced since may have been affected",
-			})
+		if f := &res.Findings[i]; f.Verdict == Unknown && !said[f.Subject.String()] {
+			add(c.unplaced(f))
 		}
 	}
+	sortBy(res.Gaps, func(a, b *Gap) int {
+		if c := strings.Compare(a.Subject, b.Subject); c != 0 {
+			return c
+		}
+		return cmp.Or(strings.Compare(a.Channel, b.Channel),
+			strings.Compare(a.Source, b.Source), strings.Compare(a.Reason, b.Reason), strings.Compare(a.Detail, b.Detail))
+	})
+	res.Complete = len(res.Gaps) == 0
+}
+
+// outside adds the gaps of a subject that lie outside the windows of its channels:
+// images that carry the release on, and what an engine was before it was seen.
+func (c *covers) outside(f *Finding, add func(Gap)) {
+	if why := c.carried(f.Subject); why != "" && f.Verdict.rank() >= Unknown.rank() {
+		add(Gap{
+			Subject: f.Subject.String(), Reason: "uncovered", Detail: why,
+			Fix: "ingest the journal of the host's container runtime with --covers; or 'pulltrail state " + SubjectWord + " no-docker --by NAME'",
+		})
+	}
+	if first, late := c.m.late[f.Subject]; late && f.Verdict == Clear {
+		add(Gap{
+			Subject: f.Subject.String(), Reason: "uncovered", Detail: "what ran here before " + timeline.FormatTime(first) + " is not in the evidence",
+			Fix: "bring its earlier start-up lines, inspect or lists of packages: an engine that was replaced since may have been affected",
+		})
+	}
+}
+
+// ofCase adds the gaps that are of no subject alone: nothing was read, or not all
+// of it, and an incident that logs cannot clear.
+func (c *covers) ofCase(res *Result, add func(Gap)) {
 	if len(res.Sources) == 0 {
 		add(Gap{Reason: "missing", Detail: "nothing was read", Fix: "run 'pulltrail ingest PATH...'"})
 	}
@@ -399,32 +428,21 @@ func (c *covers) conclude(res *Result) {
 			Fix: cmp.Or(c.m.q.askVendor(), "read the incident's response order and its unknown facts"),
 		})
 	}
-	c.ledger(add)
-	said := make(map[string]bool, len(res.Gaps))
-	for _, g := range res.Gaps {
-		said[g.Subject] = true
+}
+
+// unplaced is the gap of a subject that is unknown for what it did, and not for
+// what was not read.
+func (c *covers) unplaced(f *Finding) Gap {
+	switch f.Rule {
+	case ruleUnseen:
+		return unseenGap(f)
+	case ruleFromCache:
+		return restoredGap(f)
+	case ruleFound:
+		return foundGap(f)
 	}
-	for i := range res.Findings {
-		if f := &res.Findings[i]; f.Verdict == Unknown && !said[f.Subject.String()] {
-			switch f.Rule {
-			case ruleUnseen:
-				add(unseenGap(f))
-				continue
-			case ruleFromCache:
-				add(restoredGap(f))
-			case ruleFound:
-				add(foundGap(f))
-				continue
-			}
-			add(Gap{Subject: f.Subject.String(), Reason: "unplaced", Detail: f.Because, Fix: cmp.Or(c.m.q.askVendor(), "bring evidence that answers it: the log of the same command with its versions, or the content of the image's digest")})
-		}
+	return Gap{
+		Subject: f.Subject.String(), Reason: "unplaced", Detail: f.Because,
+		Fix: cmp.Or(c.m.q.askVendor(), "bring evidence that answers it: the log of the same command with its versions, or the content of the image's digest"),
 	}
-	sortBy(res.Gaps, func(a, b *Gap) int {
-		if c := strings.Compare(a.Subject, b.Subject); c != 0 {
-			return c
-		}
-		return cmp.Or(strings.Compare(a.Channel, b.Channel),
-			strings.Compare(a.Source, b.Source), strings.Compare(a.Reason, b.Reason), strings.Compare(a.Detail, b.Detail))
-	})
-	res.Complete = len(res.Gaps) == 0
 }
