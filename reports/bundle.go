@@ -87,7 +87,7 @@ func VerifyBundle(r io.ReaderAt, size int64) (*Bundle, error) {
 	b := &Bundle{files: map[string][]byte{}, Verification: &timeline.Verification{Custody: &timeline.Custody{}}}
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("no bundle: %w", err)
+		return nil, fmt.Errorf("no bundle: %w; 'pulltrail report manifest -o FILE.zip' writes one", err)
 	}
 	if err := b.read(z); err != nil {
 		return nil, err

@@ -131,6 +131,9 @@ func (a *app) reportCustomers(opt reportOptions) error {
 	if opt.output == "" || opt.output == "-" {
 		return usage("report customer needs -o DIR/: it writes a folder for each customer")
 	}
+	if form := filepath.Ext(opt.output); slices.Contains(reports.Forms(), strings.TrimPrefix(form, ".")) {
+		return usage("-o %s: want a directory, such as %s/: it gets a folder for each customer, with all forms", opt.output, strings.TrimSuffix(opt.output, form))
+	}
 	c, err := a.reportCase(opt)
 	if err != nil {
 		return err
