@@ -215,6 +215,26 @@ func TestLoadRefusesFiles(t *testing.T) {
 	}
 }
 
+// TestLoadEngines: what is no range has no version in it, and what no engine is
+// called would clear every node.
+func TestLoadEngines(t *testing.T) {
+	const id = "sglang-kv-isolation-2026-10.yaml"
+	data, err := os.ReadFile(filepath.Join("incidents", id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][3]string{
+		{`affected: ">=0.4.0,<0.5.22"`, "affected: LiteLLM", `engines[0].affected: "LiteLLM": want a version or a range`},
+		{"disaggregation: true", "disaggregation: pd", `engines[0].when.disaggregation: want true or false`},
+		{"[mooncake, nixl, mori]", "[Mooncake RDMA, nixl]", `engines[0].when.transfer_backends[0]: "Mooncake RDMA": want the name of a backend`},
+	} {
+		text := strings.Replace(string(data), c[0], c[1], 1)
+		if _, err := Load(id, []byte(text)); err == nil || !strings.Contains(err.Error(), c[2]) {
+			t.Errorf("%s: got %v, want %s", c[1], err, c[2])
+		}
+	}
+}
+
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(goodFile))
 	for _, id := range []string{"sglang-kv-isolation-2026-10", "warp-vendor-2026-10", "reviewdog-2025-03"} {

@@ -143,10 +143,14 @@ func (l *loader) engine(n *yaml.Node, what string) Engine {
 		When: map[string]any{}, Fixed: map[string]string{}, Cite: l.cite(f, what),
 	}
 	if f["affected"] != nil {
-		e.Affected = l.version(f["affected"], what+".affected")
+		e.Affected = l.release(f["affected"], what+".affected")
 	}
 	l.pairs(f["when"], what+".when", func(key string, n *yaml.Node, what string) {
 		switch {
+		case key == "disaggregation":
+			e.When[key] = l.flag(n, what)
+		case key == "transfer_backends":
+			e.When[key] = l.texts(n, what, l.backend)
 		case n.Kind == yaml.SequenceNode:
 			e.When[key] = l.texts(n, what, l.text)
 		case n.ShortTag() == "!!bool":
@@ -155,8 +159,23 @@ func (l *loader) engine(n *yaml.Node, what string) Engine {
 			e.When[key] = l.text(n, what)
 		}
 	})
-	l.pairs(f["fixed"], what+".fixed", func(key string, n *yaml.Node, what string) { e.Fixed[key] = l.version(n, what) })
+	l.pairs(f["fixed"], what+".fixed", func(key string, n *yaml.Node, what string) { e.Fixed[key] = l.release(n, what) })
 	return e
+}
+
+// releaseForm is a version of an engine or a range of them: engines come as Python
+// packages. What is none would have no version affected, and every node clear.
+var releaseForm = regexp.MustCompile(`^(?:\*|(?:[<>=!~^]=?=? ?)?v?[0-9][0-9A-Za-z.!+*-]*(?:, ?(?:[<>=!~^]=?=? ?)?v?[0-9][0-9A-Za-z.!+*-]*)*)$`)
+
+func (l *loader) release(n *yaml.Node, what string) string {
+	return l.like(n, what, releaseForm, "a version or a range, such as 1.2.3 or >=1.2,<1.5")
+}
+
+// backendForm is the name of a backend as engines write it on their command line.
+var backendForm = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+
+func (l *loader) backend(n *yaml.Node, what string) string {
+	return l.like(n, what, backendForm, "the name of a backend in small letters, as in --disaggregation-transfer-backend")
 }
 
 // pairs reads a mapping whose keys are free.
