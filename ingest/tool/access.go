@@ -117,7 +117,7 @@ type access struct {
 // Line reads one line.
 func (a *access) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	text := evidence.TrimIndent(l.Text)
-	r := request{span: o.Mark().Span()}
+	var r request
 	switch text[0] {
 	case '{', 'I', 'W', 'E', 'D':
 		if is, whole := r.logrusLine(text, o); !is {
