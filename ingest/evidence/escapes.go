@@ -61,8 +61,14 @@ func (l *Line) Strip(text []byte) {
 //	2026-10-21T12:05:01.0000000Z [36;1mpip install -q litellm[0m
 //	^[[0K^[[32;1m$ pip install -q litellm^[[0;m
 func LostEscapes(head []byte) bool {
-	if bytes.IndexByte(head, 0x1b) >= 0 { // it keeps them; a line may be cut inside one
-		return false
+	if bytes.IndexByte(head, 0x1b) >= 0 {
+		for line := range bytes.Lines(head) { // pieces of lines that were cut inside a sequence
+			line = bytes.TrimRight(line, "\r\n")
+			if i := bytes.LastIndexByte(line, 0x1b); i >= 0 && unfinished(line[i:]) {
+				return false
+			}
+		}
+		head = StripEscapes(bytes.Clone(head))
 	}
 	for _, reset := range []string{"[0m", "[0;m", "[0K", "[39m"} {
 		for rest := head; ; {
