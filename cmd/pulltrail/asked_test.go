@@ -161,8 +161,8 @@ func TestNothingAskedIsKept(t *testing.T) {
 		return out.String()
 	}
 	read := said("ingest", filepath.Join(dir, "engine"), "--subject", "host:gpu-1", "--zone", "UTC", "--covers", "2026-08-01T00:00:00Z/2026-10-01T00:00:00Z")
-	if n := strings.Count(read, "\n"); n != 9 || strings.Contains(read, "unread") {
-		t.Errorf("%d files of engines were read: %s", n, read)
+	if !strings.Contains(read, "\n9 files: ") || strings.Contains(read, "unread") {
+		t.Errorf("not all files of engines were read: %s", read)
 	}
 	open, err := timeline.Open(home) // so that the log of the database stays
 	if err != nil {
