@@ -19,7 +19,8 @@ var Mitmproxy = evidence.Format{
 	Sample: "written by hand after the source and public reports",
 	Starts: mitmStarts(),
 	Looks: func(text []byte) bool {
-		return bytes.Contains(text[:min(len(text), 80)], []byte(": GET http")) || bytes.Contains(text[:min(len(text), 80)], []byte(": HEAD http"))
+		i := bytes.IndexByte(text[:min(len(text), 80)], ' ')
+		return i > 0 && text[i-1] == ':' && (bytes.HasPrefix(text[i+1:], []byte("GET http")) || bytes.HasPrefix(text[i+1:], []byte("HEAD http")))
 	},
 	Tool: func() evidence.Parser { return &mitmproxy{} },
 }
