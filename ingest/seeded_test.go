@@ -107,6 +107,9 @@ func TestNoSecretOfALog(t *testing.T) {
 					continue
 				}
 				for n, sample := range samples {
+					if !soak() && frame != "no frame" && (i+n)%2 > 0 { // half of them, others in the next frame
+						continue
+					}
 					if w := frames[frame]; w.only == nil || slices.Contains(w.only, sample.tool) {
 						check(os.MkdirAll(filepath.Join(dir, frame), 0o700))
 						check(os.WriteFile(filepath.Join(dir, frame, fmt.Sprintf("%d.log", n)), encoding.File(strings.Join(w.wrap(s.lines(sample.lines, encoding)), "\n")+"\n"), 0o600))
