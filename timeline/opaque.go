@@ -51,9 +51,9 @@ func (db *DB) Silent(spans []Span, yield func(job Subject, kind string)) error {
 		return nil
 	}
 	err := db.each(func(row rawRow) { yield(Subject{Kind: Job, ID: row.text(0)}, row.text(1)) }, `
-		SELECT DISTINCT s.name, a.type FROM event e JOIN subject s ON s.id = e.subject
-		JOIN bundle_item b ON b.bundle = e.bundle JOIN item i ON i.id = b.item JOIN artifact a ON a.id = i.artifact
-		WHERE `+opaque+" AND s.kind = 'job' AND a.name = '' AND i.ref = '' AND ("+where+")", args...)
+		SELECT DISTINCT s.name, a.type FROM (SELECT DISTINCT e.subject, e.bundle FROM event e WHERE `+opaque+" AND ("+where+`)) x
+		JOIN subject s ON s.id = x.subject JOIN bundle_item b ON b.bundle = x.bundle JOIN item i ON i.id = b.item JOIN artifact a ON a.id = i.artifact
+		WHERE s.kind = 'job' AND a.name = '' AND i.ref = ''`, args...)
 	if err != nil {
 		return fmt.Errorf("read timeline: %w", err)
 	}

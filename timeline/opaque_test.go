@@ -32,14 +32,15 @@ func TestPartialIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, q := range []struct{ index, where string }{
-		{"event_opaque", opaque + " AND (e.t0 IS NULL OR e.t0 <= 5)"},
-		{"event_opaque", opaque + " AND e.subject IN (1,2)"},
-		{"event_made", makes + " AND e.subject IN (1,2)"},
-		{"event_hold", "e.action = 16"},
+	for _, q := range []struct{ index, what, where string }{
+		{"event_opaque", "e.id", opaque + " AND (e.t0 IS NULL OR e.t0 <= 5)"},
+		{"event_opaque", "e.id", opaque + " AND e.subject IN (1,2)"},
+		{"COVERING INDEX event_opaque", "DISTINCT e.subject, e.bundle", opaque + " AND ((e.t0 IS NULL OR e.t0 <= 5) AND (e.t1 IS NULL OR e.t1 >= 3))"},
+		{"event_made", "e.id", makes + " AND e.subject IN (1,2)"},
+		{"event_hold", "e.id", "e.action = 16"},
 	} {
 		var plan []string
-		err := db.SQL(context.Background(), "EXPLAIN QUERY PLAN SELECT e.id FROM event e WHERE "+q.where, func(row []string) error {
+		err := db.SQL(context.Background(), "EXPLAIN QUERY PLAN SELECT "+q.what+" FROM event e WHERE "+q.where, func(row []string) error {
 			plan = append(plan, strings.Join(row, " "))
 			return nil
 		})

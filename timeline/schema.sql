@@ -63,7 +63,7 @@ CREATE TABLE event (
   excerpt TEXT NOT NULL      -- redacted, so hardly two are alike once they hold an address or a time
 ) STRICT;
 -- A query uses one of these only if it names the same actions: opaque, hold.
-CREATE INDEX event_opaque ON event (subject, t0, t1, action) WHERE action = 15;
+CREATE INDEX event_opaque ON event (subject, t0, t1, action, bundle) WHERE action = 15;
 CREATE INDEX event_hold ON event (subject) WHERE action = 16;
 -- Build, push and tag; a list in place of the range costs five times as much here.
 CREATE INDEX event_made ON event (subject) WHERE action BETWEEN 9 AND 11;
