@@ -34,6 +34,8 @@ var installing = map[string]struct{ tool, kind string }{
 	"preactjs/compressed-size-action":                 {"npm", "npm"},
 	"andresz1/size-limit-action":                      {"npm", "npm"},
 	"expo/expo-github-action":                         {"npm", "npm"},
+	"ramsey/composer-install":                         {"composer", "composer"},
+	"php-actions/composer":                            {"composer", "composer"},
 	"serverless/github-action":                        {"npm", "npm"},
 	"google-github-actions/deploy-cloudfunctions":     {"gcloud", ""}, // what is deployed is installed there
 	"google-github-actions/deploy-appengine":          {"gcloud", ""},

@@ -128,6 +128,9 @@ func continued(line []byte) bool {
 
 // inHeader reads a line of a step's header; nil when it stands behind it.
 func (j *githubJob) inHeader(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
+	if bytes.HasPrefix(l.Text, []byte("[36;1m")) { // the byte that begins a colour was lost, and the head of the log does not show it
+		l.Text = evidence.StripColours(l.Text)
+	}
 	text := l.Text
 	switch {
 	case bytes.HasPrefix(text, []byte("##[")):

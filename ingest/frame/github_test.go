@@ -100,6 +100,11 @@ func TestGitHubSteps(t *testing.T) {
 			[]string{"##[group]Run ./a/b@v1", "./a/b@v1", "shell: bash", "##[endgroup]"},
 			[]string{"opaque 2 ./a/b@v1", "require 2 ./a/b@v1"},
 		},
+		{
+			"colours whose first byte was lost",
+			[]string{"##[group]Run true", "[36;1mtrue[0m", "[36;1mget a[0m", "shell: bash", "##[endgroup]"},
+			[]string{"opaque 1 true", "opaque 3 get a", "require 1 true", "require 3 get a"},
+		},
 		{"a local action", []string{"##[group]Run ./.github/actions/x", "with:", "  a: b", "##[endgroup]"}, nil},
 		{"an image as a step", []string{"##[group]Run docker://alpine:3.20", "##[endgroup]"}, []string{"run 1 docker.io/library/alpine:3.20"}},
 		{

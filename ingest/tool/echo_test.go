@@ -178,6 +178,8 @@ func TestEcho(t *testing.T) {
 		{"a command in a substitution", "> X=$(pip install litellm)", []string{"opaque 1 pkg:pypi/litellm"}},
 		{"a command in a string", "> eval \"pip install -q litellm\"", []string{"opaque 1 pkg:pypi/litellm"}},
 		{"a command in a container", "> docker compose exec -T web pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},
+		{"the program of an image", "> docker run --rm -v $PWD:/app composer:2 install -q\n> docker run --rm -v $PWD:/app acme/composer@sha256:0011 list", []string{"require 1 docker.io/library/composer:2", "opaque 1 pkg:composer"}},
+		{"wrappers of containers", "> ddev composer install -q\n> ./vendor/bin/sail composer update -q\n> symfony composer validate", []string{"opaque 1 pkg:composer", "opaque 2 pkg:composer"}},
 		{"a command in a new container", "> docker run --rm -v $PWD:/w python:3.12 sh -c 'pip install -q litellm'", []string{"require 1 docker.io/library/python:3.12", "opaque 1 pkg:pypi/litellm"}},
 		{"a command on another host", "> ssh -p 22 web1 pip install -q litellm", []string{"opaque 1 pkg:pypi/litellm"}},
 		{"a quoted command on another host", "> ssh web1 'cd /srv && pip install -q litellm'", []string{"opaque 1 pkg:pypi/litellm"}},

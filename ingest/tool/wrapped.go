@@ -78,7 +78,8 @@ var quoters = wordSet("echo printf git gh glab grep egrep fgrep rg sed awk gawk 
 	"pytest py.test jest vitest mocha cargo go mvn gradle tsc eslint ruff mypy alias for in function")
 
 // fetching are the programs that a wrapper nobody knows is asked for.
-var fetching = wordSet("uv uvx pipx poetry pipenv pdm conda mamba micromamba npm npx pnpm yarn docker podman tox nox easy_install")
+var fetching = wordSet("uv uvx pipx poetry pipenv pdm conda mamba micromamba npm npx pnpm yarn docker podman tox nox easy_install " +
+	"composer composer.phar bundle gem cargo mvn gradle dotnet nuget mix flutter cpanm luarocks")
 
 // within finds the call of an installer among the words of a program that
 // nobody knows: what it wraps, it runs.
@@ -189,8 +190,12 @@ func elsewhere(name string, args []string) []string {
 		if len(plain) == 0 || plain[0] != "exec" && plain[0] != "run" {
 			return nil
 		}
+		runs := plain[0] == "run"
 		f, rest := leadingFlags(plain[1:], runValued)
 		plain = rest
+		if own := ownProgram(plain); runs && own != nil && f["--entrypoint"] == nil {
+			return own
+		}
 		if entry := f["--entrypoint"]; entry != nil && len(plain) > 0 {
 			plain = append([]string{plain[0]}, append(entry[:1:1], plain[1:]...)...)
 		}
@@ -199,4 +204,20 @@ func elsewhere(name string, args []string) []string {
 		return nil
 	}
 	return plain[1:]
+}
+
+// ownProgram returns the command of an image that is called like the program that
+// it starts with, and is given its words; nil for another.
+//
+//	docker run --rm -v "$PWD:/app" composer:2 install
+func ownProgram(words []string) []string {
+	if len(words) < 2 {
+		return nil
+	}
+	name, _, _ := strings.Cut(programName(words[0]), "@")
+	name, _, _ = strings.Cut(name, ":")
+	if askOf(name, words[1:]) == nil {
+		return nil
+	}
+	return append([]string{name}, words[1:]...)
 }
