@@ -40,14 +40,36 @@ func readPackageJSON(d *evidence.Doc, o *evidence.Out) error {
 	all, err := documents(d)
 	o.Seen("")
 	for _, v := range all {
+		pins := replacements(v)
 		for key, field := range v.fields() {
-			if dependencyKeys[key] {
-				dependencies(d, o, field, "", 0)
+			switch {
+			case key == "overrides" || key == "resolutions":
+				dependencies(d, o, field, "", nil, 0)
+			case dependencyKeys[key]:
+				dependencies(d, o, field, "", pins, 0)
 			}
 		}
-		dependencies(d, o, v.get("pnpm", "overrides"), "", 0)
+		dependencies(d, o, v.get("pnpm", "overrides"), "", nil, 0)
 	}
 	return err
+}
+
+// replacements are the packages that overrides replace wherever they are asked
+// for, with what is asked for instead:
+//
+//	"overrides": {"axios": "1.14.0"}
+//	"resolutions": {"**/axios": "1.14.0"}
+func replacements(v value) map[string]string {
+	pins := map[string]string{}
+	for _, o := range []value{v.get("overrides"), v.get("resolutions"), v.get("pnpm", "overrides")} {
+		for key, field := range o.fields() {
+			name := overridden(key)
+			if spec := field.text(); field.kind() == '"' && !strings.HasPrefix(spec, "$") && (key == name || key == "**/"+name) {
+				pins[name] = spec
+			}
+		}
+	}
+	return pins
 }
 
 // dependencies reads names with their ranges. Overrides nest: a dot stands for
@@ -56,7 +78,9 @@ func readPackageJSON(d *evidence.Doc, o *evidence.Out) error {
 //
 //	"overrides": {"axios": {".": "1.14.0", "follow-redirects": "1.15.6"}}
 //	"resolutions": {"webpack/**/axios": "1.14.0"}
-func dependencies(d *evidence.Doc, o *evidence.Out, v value, about string, depth int) {
+//
+// pins are what stands for a range of the project itself.
+func dependencies(d *evidence.Doc, o *evidence.Out, v value, about string, pins map[string]string, depth int) {
 	if depth > maxLockDepth {
 		return
 	}
@@ -66,12 +90,15 @@ func dependencies(d *evidence.Doc, o *evidence.Out, v value, about string, depth
 			name = about
 		}
 		if field.kind() == '{' {
-			dependencies(d, o, field, name, depth+1)
+			dependencies(d, o, field, name, pins, depth+1)
 			continue
 		}
 		spec := field.text()
 		if strings.HasPrefix(spec, "$") { // as the project itself asks for it
 			continue
+		}
+		if pin, ok := pins[name]; ok {
+			spec = pin
 		}
 		if it, ok := evidence.NPMRequirement(name, spec); ok && field.kind() == '"' {
 			at(d, o, field)

@@ -10,7 +10,7 @@ import (
 )
 
 // recordTools are the tools of this package.
-var recordTools = []evidence.Format{DockerEvents, PodmanEvents, DistributionNotification, ACREventGrid, KubernetesEvents, CloudTrail, Harbor, GCPAudit, Quay, Osquery, Falco, KubernetesAudit, Suricata, Route53, Zeek, SpendLogs, SGLangInfo, SGLangRequests, OTLPSpans, OpenAIUsage}
+var recordTools = []evidence.Format{DockerEvents, PodmanEvents, DistributionNotification, ACREventGrid, KubernetesEvents, CloudTrail, Harbor, GCPAudit, Quay, Osquery, Falco, KubernetesAudit, Suricata, Route53, Zeek, SpendLogs, SGLangInfo, LiteLLMHealth, SGLangRequests, OTLPSpans, OpenAIUsage}
 
 // TestRecordClaims reads the samples of every tool of records against all
 // other formats: what starts with a record is claimed by its own tool alone.

@@ -39,6 +39,7 @@ var installing = map[string]struct{ tool, kind string }{
 	"serverless/github-action":                        {"npm", "npm"},
 	"google-github-actions/deploy-cloudfunctions":     {"gcloud", ""}, // what is deployed is installed there
 	"google-github-actions/deploy-appengine":          {"gcloud", ""},
+	"renovatebot/github-action":                       {"renovate", ""},
 	"mxschmitt/action-tmate":                          {"tmate", ""}, // somebody may have typed anything
 	"lhotari/action-upterm":                           {"tmate", ""},
 }

@@ -54,6 +54,9 @@ func FuzzEasyInstall(f *testing.F)   { fuzz(f, EasyInstall) }
 func FuzzJobImage(f *testing.F)      { fuzz(f, JobImage) }
 func FuzzMaven(f *testing.F)         { fuzz(f, Maven) }
 func FuzzTox(f *testing.F)           { fuzz(f, Tox) }
+func FuzzDependabot(f *testing.F)    { fuzz(f, Dependabot) }
+func FuzzRenovate(f *testing.F)      { fuzz(f, Renovate) }
+func FuzzInstallScript(f *testing.F) { fuzz(f, InstallScript) }
 func FuzzCICache(f *testing.F)       { fuzz(f, CICache) }
 func FuzzAccess(f *testing.F)        { fuzz(f, Access) }
 func FuzzDockerd(f *testing.F)       { fuzz(f, Dockerd) }

@@ -70,9 +70,13 @@ func (t *listing) asked(name string, args []string, muted, script bool, o *evide
 }
 
 // shownName is the package of "pip show litellm", whose name a filter may have
-// taken out of its answer.
+// taken out of its answer, and that of which a program prints the version.
 func shownName(kind *listKind, args []string) string {
-	if kind != showList {
+	switch kind {
+	case distVersion:
+		return askedVersion(args)
+	case showList:
+	default:
 		return ""
 	}
 	_, plain := splitFlags(args, listValued)

@@ -77,7 +77,7 @@ func listOf(name string, args []string) (kind *listKind, quiet bool) {
 	case lists != nil:
 		return lists(c)
 	}
-	return nil, false
+	return versionOf(name, args, c), false
 }
 
 // listCommand is the command of a program: its flags, and what stands between
