@@ -79,6 +79,8 @@ func decide(q *question, r *record) (*Result, error) {
 		m.byHost[row.Host] = append(m.byHost[row.Host], row)
 	}
 	m.clients = newClientMap(r.inventory)
+	hushed := make(chan error, 1)
+	go func() { hushed <- m.hush() }() // nobody asks before the gaps are counted
 	all := make([][]judged, len(r.facts))
 	for i, f := range r.facts {
 		all[i] = q.judge(f)
@@ -116,6 +118,9 @@ func decide(q *question, r *record) (*Result, error) {
 	}
 	m.sameNames()
 	r.facts, m.ops, m.asked, m.holds.facts, m.known = nil, nil, nil, nil, nil // what counts of them is placed
+	if err := <-hushed; err != nil {
+		return nil, err
+	}
 	m.covers = newCovers(m)
 	res := m.findings()
 	way := make(chan error, 1)
@@ -249,8 +254,12 @@ func (m *matching) conclude(order []*about) []Finding {
 		wg.Go(func() {
 			for {
 				to := min(int(taken.Add(most)), len(order)+most)
-				for i := to - most; i < min(to, len(order)); i++ {
-					m.finding(&out[i], order[i], c)
+				some := out[to-most : min(to, len(order))]
+				for i := range some {
+					some[i].Span.From = 1 // a new page that is read before it is written is mapped twice
+				}
+				for i := range some {
+					m.finding(&some[i], order[to-most+i], c)
 				}
 				if to >= len(order) {
 					return

@@ -67,9 +67,6 @@ func (m *matching) opaque() error {
 	}
 	m.known = m.users()
 	closed, open := m.q.spans()
-	if err := m.hush(open); err != nil {
-		return err
-	}
 	facts, err := m.r.during(closed)
 	if err != nil {
 		return err
@@ -120,14 +117,18 @@ func (m *matching) restoredLater(closed []timeline.Span) ([]*timeline.Fact, erro
 // hush notes the jobs that ran a command which names no package while a window is
 // open. Such a command makes no suspicion, since there are many; but the log of
 // its job shows nothing of what came, however whole it is.
-func (m *matching) hush(open []timeline.Span) error {
+func (m *matching) hush() error {
+	m.silent = map[jobKind]bool{}
+	if len(m.q.ecosystems) == 0 {
+		return nil
+	}
+	_, open := m.q.spans()
 	for _, c := range m.q.inc.Channels {
 		if len(m.q.windows[c.Name]) == 0 {
 			open = append(slices.Clip(open), timeline.Span{From: timeline.Beginning, To: timeline.Forever})
 			break
 		}
 	}
-	m.silent = map[jobKind]bool{}
 	return m.r.silent(open, func(job timeline.Subject, kind string) { m.silent[jobKind{job, timeline.Topic(kind)}] = true })
 }
 

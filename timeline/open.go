@@ -110,7 +110,7 @@ func open(dir, mode string) (*sql.DB, error) {
 	dsn := "file:" + path + "?mode=" + mode + "&_busy_timeout=10000&_foreign_keys=off"
 	switch mode {
 	case "ro", immutable: // following an exposure asks the same few statements thousands of times
-		dsn += "&_stmt_cache_size=32&_cache_size=-1000"
+		dsn += "&_stmt_cache_size=32&_cache_size=-1000&_mutex=no"
 	case "rwc":
 		dsn += "&_journal_mode=WAL&_synchronous=NORMAL&_txlock=immediate&_cache_size=-32000&_mutex=no"
 	}
