@@ -247,7 +247,7 @@ func splitPURL(rest string) Parts {
 	switch p.Type {
 	case "pypi":
 		p.Name = normalizePyPI(p.Name)
-	case "github", VSCodeExtension:
+	case "github", "composer", "nuget", "chocolatey", VSCodeExtension:
 		p.Name = strings.ToLower(p.Name)
 	}
 	return p

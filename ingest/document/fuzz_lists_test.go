@@ -34,3 +34,13 @@ func FuzzDevContainer(f *testing.F)      { fuzz(f, DevContainer, "devcontainer.j
 func FuzzJenkinsPluginList(f *testing.F) { fuzz(f, JenkinsPluginList, "plugins.json") }
 func FuzzJenkinsPluginFile(f *testing.F) { fuzz(f, JenkinsPluginFile, "plugins.txt") }
 func FuzzJenkinsManifest(f *testing.F)   { fuzz(f, JenkinsPluginManifest, "MANIFEST.MF") }
+
+func FuzzNuGetLock(f *testing.F)          { fuzz(f, NuGetLock, "packages.lock.json") }
+func FuzzNuGetAssets(f *testing.F)        { fuzz(f, NuGetAssets, "project.assets.json") }
+func FuzzNuGetConfig(f *testing.F)        { fuzz(f, NuGetConfig, "packages.config") }
+func FuzzMSBuild(f *testing.F)            { fuzz(f, MSBuild, "api.csproj") }
+func FuzzGradleLock(f *testing.F)         { fuzz(f, GradleLock, "gradle.lockfile") }
+func FuzzGradleVerification(f *testing.F) { fuzz(f, GradleVerification, "verification-metadata.xml") }
+func FuzzMixLock(f *testing.F)            { fuzz(f, MixLock, "mix.lock") }
+func FuzzPubLock(f *testing.F)            { fuzz(f, PubLock, "pubspec.lock") }
+func FuzzSwiftLock(f *testing.F)          { fuzz(f, SwiftLock, "Package.resolved") }
