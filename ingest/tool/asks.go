@@ -85,6 +85,8 @@ var asking = map[string]func(name string, args []string) *ask{
 	"prek": preCommitAsk, "mise": miseAsk, "rtx": miseAsk, "flit": shownByPip, "pulumi": shownByPip,
 	"rush": hiddenNodeAsk, "ember": hiddenNodeAsk, "meltano": hiddenAsk, "maturin": hiddenAsk, "mlflow": hiddenAsk, "snakemake": hiddenAsk, "ansible-builder": hiddenAsk, "briefcase": hiddenAsk,
 	"jupyter": notebookAsk, "jupyter-nbconvert": notebookAsk, "papermill": notebookAsk, "ipython": notebookAsk, "runipy": notebookAsk, "pytest": notebookAsk, "py.test": notebookAsk,
+	"nix": everyPlaceAsk, "nix-build": everyPlaceAsk, "nix-shell": everyPlaceAsk, "nix-env": everyPlaceAsk, "home-manager": everyPlaceAsk, "nixos-rebuild": everyPlaceAsk,
+	"devbox": everyPlaceAsk, "flox": everyPlaceAsk, "guix": everyPlaceAsk, "asdf": everyPlaceAsk, "spack": everyPlaceAsk,
 	"fly": placeAsk, "flyctl": placeAsk, "railway": placeAsk, "werf": placeAsk, "vercel": placeAsk, "vc": placeAsk, "eb": placeAsk, "firebase": placeAsk,
 }
 

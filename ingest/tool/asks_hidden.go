@@ -9,21 +9,33 @@ import (
 // miseAsk reads mise, whose tools may be packages of Python or Node, and come
 // with what those need. Which tools a project wants stands in a file of it.
 //
-//	mise install    mise use -g pipx:aider-chat npm:prettier@3
+//	mise install    mise use -g pipx:aider-chat npm:prettier@3    mise x pipx:ruff@latest -- ruff check
 //
 // https://mise.jdx.dev/dev-tools/backends/
 func miseAsk(_ string, args []string) *ask {
-	f, plain := splitFlags(args, wordSet("-C --cd -E --env -j --jobs -p --path"))
-	if len(plain) == 0 || f.has("--help", "-h", "--version", "-n", "--dry-run") ||
-		!slices.Contains([]string{"install", "i", "use", "u", "up", "upgrade"}, plain[0]) {
+	f, plain := splitFlags(args, wordSet("-C --cd -E --env -j --jobs -p --path -c --command"))
+	if len(plain) == 0 || f.has("--help", "--version", "-n", "--dry-run") {
 		return nil
 	}
 	a := &ask{tool: "mise", kind: "pypi", quiet: true}
-	if len(plain) == 1 { // all that the file lists
+	words := plain[1:]
+	switch plain[0] {
+	case "exec", "x": // the command stands behind "--"
+		if i := slices.Index(args, "--"); i >= 0 {
+			words = words[:max(0, len(words)-len(args)+i+1)]
+		}
+		if len(words) == 0 {
+			return nil
+		}
+	case "install", "i", "use", "u", "up", "upgrade":
+	default:
+		return nil
+	}
+	if len(words) == 0 { // all that the file lists
 		a.unnamed, a.others = true, []string{"npm"}
 		return a
 	}
-	for _, w := range plain[1:] {
+	for _, w := range words {
 		backend, name, ok := strings.Cut(w, ":")
 		switch {
 		case ok && (backend == "pipx" || backend == "uvx"):
@@ -38,6 +50,64 @@ func miseAsk(_ string, args []string) *ask {
 		return nil
 	}
 	return a
+}
+
+// miseVerbs are the words of mise's own; another names a task of the project.
+// https://mise.jdx.dev/cli/
+var miseVerbs = wordSet("activate alias backends bin-paths cache completion completions config cfg deactivate direnv doctor dr en env e exec x fmt generate gen implode edit install i " +
+	"install-into latest link ln lint ls list ls-remote lock mcp outdated plugins plugin p prune registry reshim search self-update set settings shell sh shell-alias sync tasks t " +
+	"test-tool tool tool-stub trust uninstall unset unuse remove rm untrust upgrade up use u version v where which current global local")
+
+// placeVerbs are the commands of programs that make an environment of packages
+// of all kinds, as a file of the project lists them, and show of that at most
+// where in their store they put it. What such a file has run when its
+// environment is entered is not shown either.
+//
+//	nix develop -c pytest    nix-shell --run ci/test    devbox install    flox activate -- make    guix shell -m manifest.scm
+//	asdf install             (its plugins for tools of Python and Node have pip and npm install them)
+//
+// https://nix.dev/manual/nix/latest/command-ref/new-cli/nix3-develop
+// https://www.jetify.com/docs/devbox/cli_reference/devbox/
+var placeVerbs = map[string]map[string]bool{
+	"nix": wordSet("build develop run shell profile flake"), "nix-build": nil, "nix-shell": nil, "nix-env": nil, "home-manager": wordSet("switch build"), "nixos-rebuild": wordSet("switch build boot test"),
+	"devbox": wordSet("install add update run shell services global"), "flox": wordSet("activate install build"), "guix": wordSet("shell environment install build package pack time-machine"),
+	"asdf": wordSet("install"), "spack": wordSet("install concretize"),
+}
+
+// everyPlaceAsk reads those programs.
+func everyPlaceAsk(name string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-f --file -I --option --extra-experimental-features --experimental-features --argstr --arg -A --attr -p --packages -j --max-jobs --cores --run --command -c -m --manifest -d --dir -r --remote -C --directory"))
+	verbs := placeVerbs[name]
+	switch {
+	case f.has("--help", "--version", "--dry-run"), verbs != nil && (len(plain) == 0 || !verbs[plain[0]]):
+		return nil
+	case name == "nix" && plain[0] == "flake" && (len(plain) < 2 || plain[1] != "check"), name == "nix" && plain[0] == "profile" && (len(plain) < 2 || plain[1] != "install" && plain[1] != "add"),
+		name == "nix-env" && !f.has("-i", "-u", "--install", "--upgrade"), name == "asdf" && len(plain) > 1 && runtimes[plain[1]]:
+		return nil
+	}
+	return &ask{tool: name, kind: "pypi", unnamed: true, others: []string{"npm"}, quiet: true}
+}
+
+// runtimes are tools of asdf that are compilers and interpreters alone.
+var runtimes = wordSet("golang go rust java erlang elixir zig terraform kubectl helm ruby")
+
+// entered returns the command that such a program runs in its environment.
+//
+//	nix develop .#ci --command make test    nix-shell --run 'pip install -q litellm'    devbox run -- pytest
+func entered(name string, args []string) []string {
+	if placeVerbs[name] == nil && name != "nix-shell" && name != "mise" && name != "rtx" {
+		return nil
+	}
+	for i, w := range args {
+		switch {
+		case i+1 == len(args):
+		case w == "--run" || w == "--command" && name == "nix-shell":
+			return append([]string{"eval"}, args[i+1])
+		case w == "--", (w == "-c" || w == "--command") && name != "nix-shell":
+			return args[i+1:]
+		}
+	}
+	return nil
 }
 
 // hiddenVerbs are the commands of programs that install packages of Python into

@@ -224,18 +224,23 @@ func TestEcho(t *testing.T) {
 		{"an environment that a line made", "> python3 -m venv .venv\n> source .venv/bin/activate\n> .venv/bin/pytest", nil},
 		{"environments of the machine", "> source /opt/venv/bin/activate\n> ~/venv/bin/pytest\n> $VIRTUAL_ENV/bin/pytest", nil},
 		{"what sets up a shell", "> . ~/.bashrc\n> . \"$HOME/.cargo/env\"", nil},
-		{"programs of the project", "> ./bin/server --version\n> python -m acme.selftest\n> python scripts/report.py", nil},
+		{"programs of the project", "> ./bin/server --version\n> python -m acme.selftest\n> python scripts/report.py\n> node scripts/build.js\n> go run ./cmd/api\n> python -m pytest\n> python manage.py migrate\n> python -c 'import acme; acme.main()'", nil},
 		{"package managers without a reader", "> ./gradlew test\n> mvn -o verify\n> composer install --no-dev\n> composer run-script test\n> dotnet build --no-restore\n> dotnet restore", []string{"opaque 1 pkg:maven", "opaque 3 pkg:composer", "opaque 4 pkg:any", "opaque 6 pkg:nuget"}},
 		{"names that they are given", "> composer require -q laravel-lang/lang:^15.0\n> php composer.phar install\n> winget install --id Acme.Tool -e -v 1.2.3", []string{"require 3 pkg:winget/Acme.Tool@1.2.3", "opaque 1 pkg:composer/laravel-lang/lang", "opaque 2 pkg:composer", "opaque 3 pkg:winget/Acme.Tool@1.2.3"}},
 		{"a file of a release", "> curl -sSfL https://github.acme.example/acme/tool/releases/download/v1.2.3/tool_linux.tar.gz | tar xz", []string{"require 1 pkg:github/acme/tool@v1.2.3"}},
 		{"a script without a scheme", "> curl -s tools.acme.example/sh/setup | bash", []string{"opaque 1 pkg:generic/tools.acme.example/sh/setup"}},
 		{"cargo, told to be quiet", "> cargo build\n> cargo +nightly test -q", []string{"opaque 2 pkg:cargo"}},
-		{"a program that is called after an installation", "> python3 scripts/install_deps.py", []string{"opaque 1 pkg:any"}},
+		{"programs that are called after an installation, or are the project's CI", "> python3 scripts/install_deps.py\n> python ci/prepare.py\n> ./tools/ci.py\n> python -m tools.setup_env\n> npx tsx ci/run.ts\n> go run ./ci\n> cargo xtask test\n> python -c 'import runpy; runpy.run_path(\"x.py\")'",
+			[]string{"require 5 pkg:npm/tsx", "opaque 1 pkg:any", "opaque 2 pkg:any", "opaque 3 pkg:any", "opaque 4 pkg:any", "opaque 5 pkg:npm/tsx", "opaque 5 pkg:any", "opaque 6 pkg:any", "opaque 7 pkg:any", "opaque 8 pkg:any"}},
 		{"a command that a variable holds", "> $INSTALL_CMD\n> eval \"$X\"\n> $PYTHON -V", []string{"opaque 1 pkg:any", "opaque 2 pkg:any"}},
 		{"a variable whose value is shown", "> CMD='pip install -q litellm'\n> $CMD", []string{"opaque 2 pkg:pypi/litellm"}},
 		{"an alias", "> alias p='pip install -q'\n> p litellm", []string{"opaque 2 pkg:pypi/litellm"}},
 		{"a function", "> function p { pip install -q litellm; }", []string{"opaque 1 pkg:pypi/litellm"}},
-		{"wrappers that nobody knows", "> coverage run -m pip install -q a1\n> op run -- pip install -q a2\n> nix-shell --run 'pip install -q a3'", []string{"opaque 1 pkg:pypi/a1", "opaque 2 pkg:pypi/a2", "opaque 3 pkg:pypi/a3"}},
+		{"wrappers that nobody knows", "> coverage run -m pip install -q a1\n> op run -- pip install -q a2\n> vagga _run app 'pip install -q a3'", []string{"opaque 1 pkg:pypi/a1", "opaque 2 pkg:pypi/a2", "opaque 3 pkg:pypi/a3"}},
+		{"scripts behind wrappers", "> xvfb-run -a ./ci.sh\n> doppler run -- ./ci.sh\n> sudo chroot root bash /setup.sh\n> aws-vault exec prod -- make -s\n> parallel ::: ./a.sh ./b.sh\n> prettier --check -- ./src\n> shellcheck -s bash ci.sh", []string{"opaque 1 pkg:any", "opaque 2 pkg:any", "opaque 3 pkg:any", "opaque 4 pkg:any", "opaque 5 pkg:any"}},
+		{"words that are split, and a text that a shell reads", "> env -S 'A=b pip install -q a1'\n> bash -s <<< \"pip install -q a2\"\n> grep x <<< 'pip install -q a3'\n> python3 < ci.py", []string{"opaque 1 pkg:pypi/a1", "opaque 2 pkg:pypi/a2", "opaque 4 pkg:any"}},
+		{"environments of all kinds", "> nix develop -c ./ci.sh\n> nix-shell -p x --run 'pip install -q a2'\n> devbox install\n> nix flake show\n> asdf install golang 1.25\n> mise x pipx:ruff@latest -- ruff check\n> mise tasks\n> mise ci", []string{"opaque 1 pkg:pypi", "opaque 1 pkg:any", "opaque 2 pkg:pypi", "opaque 2 pkg:pypi/a2", "opaque 3 pkg:pypi", "opaque 6 pkg:pypi/ruff", "opaque 8 pkg:any"}},
+		{"a codespace", "> gh codespace ssh -c x -- pip install -q litellm\n> gh pr create --body -- 'pip install x'", []string{"opaque 1 pkg:pypi/litellm"}},
 		{"words that are data", "> git commit -m 'pip install -q x'\n> gh pr create --body 'npm ci'\n> echo 'pip install -q x'", nil},
 		{"a shell that reads", "> cat ci.sh | bash\n> bash < ci.sh\n> ssh web1 bash -s < ci.sh", []string{"opaque 1 pkg:any", "opaque 2 pkg:any", "opaque 3 pkg:any"}},
 		{"a shell that is told by echo", "> echo 'pip install -q litellm' | bash", []string{"opaque 1 pkg:pypi/litellm"}},
@@ -265,7 +270,7 @@ func FuzzShellCommands(f *testing.F) {
 			t.Errorf("%q is read in two ways", line)
 		}
 		for _, c := range commands {
-			if name, args := unwrap(c.words); len(args) >= len(c.words) {
+			if name, args := unwrap(c.words); len(args) >= max(1, len(strings.Fields(strings.Join(c.words, " ")))) && len(args) >= len(c.words) {
 				t.Errorf("%q: %s has too many words", line, name)
 			}
 		}

@@ -278,7 +278,7 @@ func (s *shell) arrow() {
 	switch {
 	case strings.HasPrefix(rest, "<<<"):
 		s.pos += 3
-		s.redirect("0")
+		s.command.behind = []string{"echo", s.hereString()}
 	case strings.HasPrefix(rest, "<<"):
 		s.pos += 2
 		if s.peek() == '-' {
@@ -310,6 +310,22 @@ func (s *shell) redirect(fd string) {
 	s.command.hidden = s.command.hidden || s.command.muted && fd == "2" && target == "&1"
 }
 
+// hereString reads the text that a command is given as what it reads:
+//
+//	bash -s <<< "pip install -q litellm"
+func (s *shell) hereString() string {
+	for s.peek() == ' ' {
+		s.pos++
+	}
+	q := s.peek()
+	if q != '"' && q != '\'' {
+		return s.target()
+	}
+	text, _, _ := strings.Cut(s.text[s.pos+1:], string(q))
+	s.pos = min(s.pos+len(text)+2, len(s.text))
+	return text
+}
+
 // target reads the word behind a redirection.
 func (s *shell) target() string {
 	for s.peek() == ' ' || s.peek() == '\t' {
@@ -330,11 +346,17 @@ var wrappers = map[string]map[string]bool{
 	"setsid": nil, "unbuffer": nil, "builtin": nil, "doas": wordSet("-u"), "gosu": nil, "su-exec": nil,
 	"travis_retry": nil, "retry": nil, "corepack": nil, "eatmydata": nil, "xargs": wordSet("-n -I -P -L -d -a"), "timeout": wordSet("-s -k --signal --kill-after"),
 	"parallel": wordSet("-j -a -n -N -P --jobs"), "flock": wordSet("-w -E --timeout"), "chronic": nil,
+	"setpriv": nil, "chpst": wordSet("-u -U -b -/ -n -l -L -m -d -o -p -f -c -r -e -t"), "s6-setuidgid": nil, "setuidgid": nil, "with-contenv": nil, "tini": wordSet("-p -e"), "dumb-init": nil,
+	"xvfb-run": wordSet("-n -e -f -p -s -w --server-num --error-file --auth-file --server-args --wait --xauth-protocol"), "dbus-run-session": wordSet("--config-file --dbus-daemon"),
+	"chroot": nil, "arch-chroot": wordSet("-u"), "systemd-nspawn": wordSet("-D -M -u -b --directory --machine --user --bind --bind-ro --setenv -E"), "fakeroot": wordSet("-l -s -i -b"), "fakechroot": nil,
+	"systemd-run": wordSet("-p -u -M -E -G --unit --property --uid --gid --slice --setenv --machine"), "proot": wordSet("-r -b -w -q -S -R"), "unshare": wordSet("-R -w -S -G"),
+	"taskset": wordSet("-c --cpu-list"), "numactl": wordSet("-N -m -C"), "strace": wordSet("-o -e -p -s -u -E"), "ltrace": wordSet("-o -e -p -s -u -l"), "faketime": wordSet("-f"), "caffeinate": wordSet("-t -w"),
+	"setarch": nil, "linux32": nil, "linux64": nil, "firejail": nil, "rlwrap": nil, "annotate-output": nil, "prlimit": nil, "catchsegv": nil, "wsl": wordSet("-d -u --distribution --user --cd --shell-type"),
 	"if": nil, "then": nil, "elif": nil, "else": nil, "while": nil, "until": nil, "do": nil, "!": nil, "{": nil, "}": nil,
 }
 
 // oneMore are wrappers whose first plain word is not yet the command.
-var oneMore = wordSet("timeout gosu su-exec flock")
+var oneMore = wordSet("timeout gosu su-exec flock s6-setuidgid setuidgid chroot arch-chroot faketime setarch")
 
 // wordSet makes a set of the words of a text.
 func wordSet(text string) map[string]bool {
@@ -359,8 +381,14 @@ func unwrap(words []string) (name string, args []string) {
 		if !wraps {
 			return name, words[1:]
 		}
-		_, words = leadingFlags(words[1:], valued)
-		if name == "xargs" || name == "parallel" {
+		f, rest := leadingFlags(words[1:], valued)
+		words = rest
+		switch {
+		case name == "env" && f.has("-S", "--split-string"): // env -S "pip install -q litellm"
+			words = append(strings.Fields(strings.Join(f["--split-string"], " ")), strings.Fields(strings.Join(words, " "))...)
+		case name == "parallel" && len(words) > 1 && words[0] == ":::": // parallel ::: ./a.sh ./b.sh
+			words = words[1:]
+		case name == "xargs" || name == "parallel":
 			words = append(slices.Clone(words), "$@") // what it reads is not on the line
 		}
 		if oneMore[name] && len(words) > 0 {

@@ -56,7 +56,7 @@ func unseenAsk(name string, args []string, c shellCommand) *ask {
 		return &ask{tool: "script", others: anything}
 	case lower == "go" && len(args) > 0 && args[0] == "generate":
 		return &ask{tool: "script", others: anything, quiet: !slices.Contains(args, "-x")}
-	case (isPython(name) || interpreters[name]) && installsByName(args):
+	case runsProgram(lower, name, args, c):
 		return &ask{tool: "script", others: anything, quiet: true}
 	}
 	return nil
@@ -157,8 +157,8 @@ var targetWords = wordSet("dep deps dependencies requirements reqs setup bootstr
 // taskRunners are programs whose work it is to run what a file of the project
 // lists, here, in a container or on other machines, and whose output is not read.
 var taskRunners = wordSet("task go-task pyinvoke poe invoke inv fab mage doit rake thor lerna nx turbo ansible ansible-playbook ansible-pull " +
-	"vagrant packer salt-call chef-client puppet bazel bazelisk buck2 pants act " +
-	"earthly dagger pack s2i devcontainer plz molecule")
+	"vagrant packer salt salt-ssh salt-call chef-client puppet bazel bazelisk buck2 pants act circleci gitlab-runner " +
+	"earthly dagger pack s2i devcontainer devpod plz pleasew molecule scons waf paver pyb zx wireit invoke-build invoke-psake nuke devenv")
 
 // runnerValued are the options of task runners that take a word.
 var runnerValued = wordSet("-C -f --file --cd --env -E --project -p --vcs-ref -P")
@@ -174,21 +174,36 @@ func runsTask(name string, args []string) bool {
 	case "direnv": // it runs .envrc first
 		return plain[0] == "exec" || plain[0] == "export" || plain[0] == "reload"
 	case "cargo":
-		return plain[0] == "make"
-	case "mise", "rtx", "devbox", "deno", "moon", "composer":
-		return len(plain) > 1 && (plain[0] == "run" || plain[0] == "r" || plain[0] == "task" || plain[0] == "run-script")
-	case "pdm", "pipenv": // a word that is no program is a script of the project
-		return len(plain) > 1 && plain[0] == "run" && taskNames[plain[1]]
+		return plain[0] == "make" || plain[0] == "xtask" || plain[0] == "run" && slices.Contains(args, "xtask")
+	case "mise", "rtx": // a word that it does not know is a task
+		return len(plain) > 1 && (plain[0] == "run" || plain[0] == "r" || plain[0] == "watch" || plain[0] == "w") || !miseVerbs[plain[0]]
+	case "devbox", "deno", "composer":
+		return len(plain) > 1 && (plain[0] == "run" || plain[0] == "task" || plain[0] == "run-script")
+	case "moon":
+		return plain[0] == "run" || plain[0] == "r" || plain[0] == "ci" || plain[0] == "check" || plain[0] == "exec"
+	case "pdm", "pipenv", "rye": // a word that is no program is a script of the project
+		return len(plain) > 1 && plain[0] == "run" && taskName(plain[1])
+	case "dotnet":
+		return plain[0] == "cake" || plain[0] == "fake" || plain[0] == "nuke"
 	case "poetry":
 		return plain[0] == "poe"
 	case "bundle":
 		return len(plain) > 1 && plain[0] == "exec" && plain[1] == "rake"
 	case "git":
 		return len(plain) > 2 && plain[0] == "bisect" && plain[1] == "run"
+	case "run-parts": // the machine's own belong to it
+		return !strings.HasPrefix(plain[0], "/etc/")
 	case "tilt":
 		return plain[0] == "ci" || plain[0] == "up"
 	}
 	return false
+}
+
+// taskName reports whether a word that is no program names a script of the
+// project: test:unit, ci-lint, prepare-env.
+func taskName(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == ':' || r == '.' })
+	return len(words) > 0 && taskNames[words[0]] || slices.ContainsFunc(words, func(w string) bool { return targetWords[w] || w == "install" })
 }
 
 // taskNames are names of scripts that no program has.
@@ -300,10 +315,10 @@ func isScript(word string) bool {
 	file := strings.ReplaceAll(word, `\`, "/")
 	base := path.Base(file)
 	switch ext := path.Ext(base); ext {
-	case ".sh", ".bash", ".zsh", ".ksh", ".ps1", ".bat", ".cmd":
+	case ".sh", ".bash", ".zsh", ".ksh", ".fish", ".ps1", ".bat", ".cmd":
 		return !setsUp(base)
 	case ".py":
-		return strings.Contains(file, "/") && namesInstallation(base)
+		return strings.Contains(file, "/") && namesTask(file)
 	case "":
 	default:
 		return false
@@ -345,37 +360,6 @@ func isVariable(word string) bool {
 	}
 	return !isPython(word) && !isPip(name) && asking[name] == nil && !recipes[name] && !printers[name]
 }
-
-// installsByName reports whether a program of the project that an interpreter
-// is given is called after an installation.
-//
-//	python3 scripts/install_deps.py
-func installsByName(args []string) bool {
-	f, plain := leadingFlags(args, interpreterValued)
-	if len(plain) == 0 || f.has("-c", "-m", "-e", "-p") {
-		return false
-	}
-	base := path.Base(plain[0])
-	return strings.Contains(base, ".") && namesInstallation(base)
-}
-
-// namesInstallation reports whether a program's file is called after an
-// installation, and what it does is not known better.
-func namesInstallation(base string) bool {
-	base = strings.ToLower(base)
-	if base == "setup.py" || base == "get-pip.py" {
-		return false
-	}
-	for _, w := range [...]string{"install", "bootstrap", "setup", "deps", "dependenc", "requirements", "provision"} {
-		if strings.Contains(base, w) {
-			return true
-		}
-	}
-	return false
-}
-
-// interpreterValued are the options of interpreters that take a word.
-var interpreterValued = wordSet("-W -X -r --require")
 
 func isPowerShell(name string) bool { return name == "pwsh" || name == "powershell" }
 

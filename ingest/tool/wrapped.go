@@ -75,7 +75,8 @@ func (m *meanings) spell(words []string) []string {
 // quoters are programs whose words are data, whatever they say.
 var quoters = wordSet("echo printf git gh glab grep egrep fgrep rg sed awk gawk test [ [[ export local declare readonly typeset unset which type hash man cat tee logger " +
 	"cut sort uniq head tail ls rm cp mv mkdir rmdir touch chmod chown ln jq yq case curl wget tr read set shopt trap brew choco winget snap cd pushd diff cmp " +
-	"pytest py.test jest vitest mocha cargo go mvn gradle tsc eslint ruff mypy alias for in function")
+	"pytest py.test jest vitest mocha cargo go mvn gradle tsc eslint ruff mypy alias for in function " +
+	"shellcheck shfmt checkbashisms bats black isort flake8 pylint pyright bandit prettier stylelint yamllint codespell clang-format gofmt hadolint actionlint markdownlint tflint")
 
 // fetching are the programs that a wrapper nobody knows is asked for.
 var fetching = wordSet("uv uvx pipx poetry pipenv pdm conda mamba micromamba npm npx pnpm yarn docker podman tox nox easy_install " +
@@ -98,8 +99,14 @@ func within(name string, args []string) (words []string, line string) {
 	}
 	for i, w := range args {
 		called, rest := programName(w), args[i+1:]
+		if w == "--" && len(rest) > 0 && !variable(rest[0]) { // doppler run -- ./ci.sh
+			return rest, ""
+		}
 		if w == "-m" && len(rest) > 1 && isPip(rest[0]) {
 			return rest, ""
+		}
+		if shells[called] && len(rest) > 0 && (rest[0] == "-c" || rest[0] == "-lc" || rest[0] == "-ec" || isScript(rest[0])) { // setpriv … bash ci.sh
+			return args[i:], ""
 		}
 		if len(rest) > 0 && (isPip(called) || fetching[called] || isPython(called) && rest[0] == "-m") {
 			if a := askOf(called, rest); a != nil && !a.none || isPython(called) {
@@ -131,6 +138,9 @@ func names(text string) bool {
 // makes: "uv run --with x pip install y", "conda run -n env pip install x".
 func behind(name string, args []string) []string {
 	if after := elsewhere(name, args); after != nil {
+		return after
+	}
+	if after := entered(name, args); after != nil {
 		return after
 	}
 	switch name {
@@ -178,6 +188,10 @@ var sshValued = wordSet("-p -i -l -o -F -J -L -R -D -b -c -m -E -S -W -w")
 func elsewhere(name string, args []string) []string {
 	var plain []string
 	switch name {
+	case "gh": // gh codespace ssh -c NAME -- pip install -q litellm
+		if i := slices.Index(args, "--"); i > 1 && (args[0] == "codespace" || args[0] == "cs") && args[1] == "ssh" {
+			plain = args[i:]
+		}
 	case "kubectl", "oc":
 		if i := slices.Index(args, "--"); i > 0 && (args[0] == "exec" || args[0] == "run" || args[0] == "debug") {
 			plain = args[i:]
