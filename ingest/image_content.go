@@ -64,7 +64,8 @@ func (s *source) image(img *image.Image, room int) (int, error) {
 			e.Items = inLayer(e.Items, img.Diffs[n])
 			b.Events = append(b.Events, e)
 			if e.Action == timeline.Present {
-				below = append(below, &held{event: e, path: strings.TrimPrefix(e.Path, l.Path+"!")})
+				at, _, _ := strings.Cut(strings.TrimPrefix(e.Path, l.Path+"!"), "!") // what is in an archive goes with it
+				below = append(below, &held{event: e, path: at})
 			}
 		}
 		if len(b.Events) > room {
@@ -72,10 +73,15 @@ func (s *source) image(img *image.Image, room int) (int, error) {
 			break
 		}
 	}
+	asks, lock := bundled(img.Layers)
+	for _, e := range asks {
+		e.Subject = who
+		b.Events = append(b.Events, e)
+	}
 	s.state(img.Path, timeline.Read, "")
 	s.info.Events += int64(len(b.Events))
 	if missing == "" {
-		s.proved = append(s.proved, whole(img, who)...) // layers are checked by their digests
+		s.proved = append(s.proved, whole(img, who, lock)...) // layers are checked by their digests
 		return len(b.Events), s.put(b)
 	}
 	if err := s.put(b); err != nil {
@@ -112,10 +118,13 @@ func inLayer(items []timeline.Item, diff string) []timeline.Item {
 }
 
 // whole says for which kinds of packages the walk of all layers is a complete
-// list.
-func whole(img *image.Image, who timeline.Subject) []timeline.Coverage {
+// list: of Node.js' not, where a lock lies beside nothing that is installed.
+func whole(img *image.Image, who timeline.Subject, lock string) []timeline.Coverage {
 	var all []timeline.Coverage
 	for _, topic := range listedTopics() {
+		if topic == timeline.NPM && lock != "" {
+			continue
+		}
 		if !slices.ContainsFunc(img.Layers, func(l *image.Layer) bool { return l.Unsure[topic] != "" }) {
 			all = append(all, timeline.Coverage{Subject: who, Topic: topic, Span: timeline.Always(), Whole: true, Why: "every layer of the image was read"})
 		}

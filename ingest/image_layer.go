@@ -41,6 +41,16 @@ func (w *walk) file(h *tar.Header, r io.Reader) error {
 	}
 	if ext := path.Ext(name); h.Typeflag == tar.TypeReg && (ext == ".whl" || ext == ".egg" || ext == ".pth" || ext == ".vsix") {
 		return w.loose(name, ext, r)
+	} else if h.Typeflag == tar.TypeReg && isLock(name) {
+		return w.lock(name, r)
+	} else if h.Typeflag == tar.TypeReg {
+		known, err := w.kept(name)
+		if err != nil {
+			return err
+		}
+		if !known && innerArchives[ext] {
+			return w.inner(name, r)
+		}
 	}
 	for _, f := range w.formats {
 		if h.Typeflag == tar.TypeSymlink {

@@ -30,7 +30,7 @@ var CondaMeta = evidence.Format{
 // placeCondaMeta knows opt/conda/conda-meta/litellm-1.107.0-pyhd8ed1ab_0.json.
 func placeCondaMeta(path string) bool {
 	dir, file, ok := cutLast(path)
-	return ok && strings.HasSuffix(file, ".json") && (dir == "conda-meta" || strings.HasSuffix(dir, "/conda-meta"))
+	return ok && strings.HasSuffix(file, ".json") && (dir == "conda-meta" || strings.HasSuffix(dir, "/conda-meta") || strings.HasSuffix(dir, "!conda-meta"))
 }
 
 // cutLast cuts a path before its last element.

@@ -65,6 +65,8 @@ func FuzzPackageJSON(f *testing.F)   { fuzz(f, PackageJSON, "package.json") }
 func FuzzYarnLock(f *testing.F)      { fuzz(f, YarnLock, "yarn.lock") }
 func FuzzPnpmLock(f *testing.F)      { fuzz(f, PnpmLock, "pnpm-lock.yaml") }
 func FuzzBunLock(f *testing.F)       { fuzz(f, BunLock, "bun.lock") }
+func FuzzDenoLock(f *testing.F)      { fuzz(f, DenoLock, "deno.lock") }
+func FuzzNPMCache(f *testing.F)      { fuzz(f, NPMCache, "_cacache/index-v5/3a/1f/5b2c") }
 
 func FuzzCIConfig(f *testing.F)           { fuzz(f, CIConfig, ".gitlab-ci.yml") }
 func FuzzGitHubSecrets(f *testing.F)      { fuzz(f, GitHubSecrets, "s.json") }

@@ -25,6 +25,7 @@ type laid struct {
 //	…/registry/cache/index.crates.acme-6f17d22bba15001f/serde-1.0.203.crate
 //	…/specifications/rake-13.0.6.gemspec
 //	…/.vscode/extensions/nrwl.angular-console-18.95.0/main.js    …/acme.tools-1.5.0.vsix
+//	…/.yarn/cache/axios-npm-1.14.1-3a1a1f5b2c-10c0.zip
 //	…/conda-meta/numpy-1.26.4-py311h64a7726_0.json   …/pkgs/numpy-1.26.4-py311h64a7726_0.conda
 func laidOut(path string) (laid, bool) {
 	path = strings.TrimSuffix(strings.ReplaceAll(path, `\`, "/"), "/")
@@ -77,6 +78,9 @@ func laidElement(upTo, name string) (laid, bool) {
 	case strings.HasSuffix(dir, "conda-meta/") && strings.HasSuffix(name, ".json"):
 		n, v, ok := condaArchive(strings.TrimSuffix(name, ".json") + ".conda")
 		return laid{upTo, timeline.PURL("conda", "", n, v)}, ok
+	case strings.HasSuffix(name, ".zip") && strings.Contains(name, "-npm-") && strings.HasSuffix(dir, "/cache/"):
+		n, v, ok := yarnZip(name)
+		return laid{upTo, timeline.PURL("npm", "", n, v)}, ok
 	case strings.HasSuffix(name, ".vsix"), strings.HasSuffix(dir, "/extensions/"), strings.HasSuffix(dir, "CachedExtensionVSIXs/"):
 		it, ok := evidence.ExtensionFolder(strings.TrimSuffix(name, ".vsix"))
 		return laid{upTo, it.Artifact}, ok

@@ -1,6 +1,8 @@
 package document
 
 import (
+	"strings"
+
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
 )
@@ -28,7 +30,7 @@ type litellmHealth struct{}
 func (litellmHealth) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	v := recordOf(l)
 	version := v.get("litellm_version").text()
-	if !evidence.IsVersion(version) {
+	if !evidence.IsVersion(version) || !strings.Contains(version, ".") {
 		return evidence.Miss
 	}
 	o.Emit(timeline.Present, nil, timeline.Item{Artifact: timeline.PURL("pypi", "", "litellm", version)})

@@ -42,7 +42,7 @@ func placeNodePackage(path string) bool {
 	if parent, scope, cut := cutLast(dir); cut && strings.HasPrefix(scope, "@") {
 		dir = parent
 	}
-	return dir == "node_modules" || strings.HasSuffix(dir, "/node_modules")
+	return dir == "node_modules" || strings.HasSuffix(dir, "/node_modules") || strings.HasSuffix(dir, "!node_modules")
 }
 
 // readNodePackage takes name and version; a package without a version is a

@@ -91,6 +91,14 @@ type Layer struct {
 	Events []timeline.Event
 	// Whiteouts are the members that delete what lower layers hold.
 	Whiteouts []string
+	// Locks are the lock files among them.
+	Locks []Lock
+}
+
+// Lock is the lock file of a project in a layer, and what it asks for.
+type Lock struct {
+	Path   string // in the layer
+	Events []timeline.Event
 }
 
 // Walked stands for the images of a layer until they are known.
