@@ -82,6 +82,8 @@ var Formats = []evidence.Format{
 	tool.Zypper,
 	tool.Deno,
 	tool.Maven,
+	tool.MavenTree,
+	tool.NuGet,
 	tool.Angular,
 	tool.Crane,
 	tool.JobImage,

@@ -337,7 +337,7 @@ func serves(path []byte) bool {
 	if bytes.IndexByte(file, '.') >= 0 && (bytes.IndexByte(file, '-') >= 0 || bytes.IndexByte(file, '_') >= 0) || bytes.IndexByte(file, '%') >= 0 {
 		return true
 	}
-	if bytes.HasSuffix(file, []byte("pi")) || bytes.HasSuffix(file, []byte("ackage")) { // mailer.hpi, vspackage, Microsoft.….VSIXPackage
+	if bytes.HasSuffix(file, []byte("pi")) || bytes.HasSuffix(file, []byte("ackage")) || bytes.HasSuffix(file, []byte("nupkg")) { // mailer.hpi, vspackage, Microsoft.….VSIXPackage
 		return true
 	}
 	return bytes.Contains(path, []byte("/manifests/")) || bytes.Contains(path, []byte("/blobs/")) ||

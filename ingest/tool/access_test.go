@@ -51,6 +51,10 @@ func TestPackagePath(t *testing.T) {
 		"/Packages/curl-7.76.1-26.el9.src.rpm":                                    {"", none},
 		"/v3.19/main/x86_64/curl-8.5.0-r0.apk":                                    {"pkg:apk/alpine/curl@8.5.0-r0?arch=x86_64", whole},
 		"/download/app-1.2.apk":                                                   {"", none},
+		"/v3-flatcontainer/newtonsoft.json/13.0.1/newtonsoft.json.13.0.1.nupkg":   {"pkg:nuget/newtonsoft.json@13.0.1", whole},
+		"/api/nuget/acme/Acme.Lib.2.1.0.4.nupkg":                                  {"pkg:nuget/Acme.Lib@2.1.0.4", whole},
+		"/nuget/acme.lib.2.1.0.snupkg":                                            {"", none}, // its symbols
+		"/flat2/acme.lib/2.1.0/acme.lib.nuspec":                                   {"", none},
 		"/gems/rake-13.0.6.gem":                                                   {"pkg:gem/rake@13.0.6", whole},
 		"/api/v1/crates/serde/1.0.203/download":                                   {"pkg:cargo/serde@1.0.203", whole},
 		"/maven2/org/acme/lib/1.2/lib-1.2.jar":                                    {"pkg:maven/org.acme/lib@1.2", whole},

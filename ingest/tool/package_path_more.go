@@ -17,6 +17,7 @@ import (
 //	/gems/rake-13.0.6.gem
 //	/api/v1/crates/serde/1.0.203/download    /crates/serde/serde-1.0.203.crate
 //	/maven2/org/acme/lib/1.2/lib-1.2.jar
+//	/v3-flatcontainer/newtonsoft.json/13.0.1/newtonsoft.json.13.0.1.nupkg
 //	/github.com/acme/lib/@v/v1.2.3.zip
 //	/conda-forge/linux-64/numpy-2.3.4-py313h0_0.conda    /conda-forge/noarch/six-1.16.0-pyh6c4a22f_0.tar.bz2
 //	/download/plugins/mailer/1.34/mailer.hpi
@@ -56,6 +57,8 @@ func systemPath(path, last string, w []string) (timeline.Item, pathKind) {
 		}
 	case ".crate":
 		return crateFile(stem)
+	case ".nupkg":
+		return nugetFile(unescapedPath(stem), w)
 	case ".hpi", ".jpi":
 		return pluginFile(w)
 	case ".jar", ".war", ".ear", ".aar", ".pom":
@@ -115,6 +118,24 @@ func crateFile(text string) (timeline.Item, pathKind) {
 		}
 	}
 	return timeline.Item{}, noPath
+}
+
+// nugetFile reads the name of an archive of NuGet, in a folder of its version and
+// name or without.
+// https://learn.microsoft.com/en-us/nuget/api/package-base-address-resource
+func nugetFile(stem string, w []string) (timeline.Item, pathKind) {
+	if strings.HasSuffix(stem, ".symbols") {
+		return timeline.Item{}, noPath
+	}
+	name, version, ok := splitNuGet(stem)
+	if n := len(w); n > 2 && strings.EqualFold(unescapedPath(w[n-3])+"."+unescapedPath(w[n-2]), stem) {
+		name, version, ok = unescapedPath(w[n-3]), unescapedPath(w[n-2]), true
+	}
+	it, is := evidence.NuGet(name, version)
+	if !ok || !is {
+		return timeline.Item{}, noPath
+	}
+	return it, wholeFile
 }
 
 // topDomains begin the groups of Maven packages; what stands before is where the
