@@ -136,6 +136,12 @@ var wrappings = map[string]wrapping{
 		head := []string{`{"time":"2026-10-21T12:04:49Z","msg":"Transaction finished"}`, `{"time":"2026-10-21T12:04:50Z","msg":"Resolved 1 package in 3ms"}`}
 		return append(head, fields("json-lines", func(_ int, l string) map[string]any { return map[string]any{"msg": l, "time": "2026-10-21T12:04:51Z"} }).wrap(lines)...)
 	}},
+	"log-answer": {frame: "log-answer", only: []string{"pip", "poetry", "npm", "apt"}, wrap: func(lines []string) []string {
+		head := []string{"Transaction finished", "Resolved 1 package in 3ms"}
+		return fields("log-answer", func(i int, l string) map[string]any {
+			return map[string]any{"_index": "logs", "_source": map[string]any{"message": l, "@timestamp": stamp(i, time.RFC3339Nano)}}
+		}).wrap(append(head, lines...))
+	}},
 	"cloudwatch": fields("cloudwatch-event", func(i int, l string) map[string]any {
 		return map[string]any{"message": l, "timestamp": 1792584000000 + i, "ingestionTime": 1792584001000}
 	}),

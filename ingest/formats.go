@@ -293,4 +293,5 @@ var Formats = []evidence.Format{
 	frame.LinePrefix,
 	frame.Pasted,
 	frame.JSONLines,
+	frame.LogAnswer,
 }

@@ -16,12 +16,12 @@ import (
 var CSVRows = evidence.Format{
 	Name:   "csv-rows",
 	Shape:  evidence.FrameShape,
-	Title:  "Tables exported as CSV (LiteLLM spend logs, Harbor audit log, Azure Container Registry events, PyPI downloads, processes that endpoint sensors saw)",
+	Title:  "Tables exported as CSV (LiteLLM spend logs, Harbor audit log, Azure Container Registry events, PyPI downloads, processes that endpoint sensors saw, lines of log stores)",
 	Proves: "nothing by itself: the rows hold records",
 	Cannot: "tables whose columns it does not know",
 	Doc:    "https://www.rfc-editor.org/rfc/rfc4180",
 	Sample: "written by hand after the documentation",
-	Claim:  func(h *evidence.Head) bool { return csvColumns(firstRow(h.Bytes)) != nil },
+	Claim:  func(h *evidence.Head) bool { return csvColumns(firstRow(h.Bytes)) != nil || claimCSVLines(h) },
 	Texts:  true, // spend logs have what was asked in their cells
 	New:    func() evidence.Peeler { return &csvRows{} },
 }
@@ -69,15 +69,61 @@ func csvFields(row []byte) []string {
 	return fields
 }
 
+// csvText and csvTime find the columns of a line and of its time in what a store
+// of logs exported; -1 for none.
+//
+//	"_raw","_time",host                                   (Splunk)
+//	"@timestamp",host.name,message                         (Kibana)
+func csvText(names []string) int {
+	return slices.IndexFunc(names, func(n string) bool { return jsonTexts[n] || n == "Message" || n == "@message" || n == "Line" })
+}
+
+func csvTime(names []string) int {
+	return slices.IndexFunc(names, func(n string) bool {
+		return jsonTimes[n] || n == "Date" || n == "Time" || n == "_messagetimems" || n == "TimeGenerated"
+	})
+}
+
+// claimCSVLines wants two kinds of lines that no other program than a tool here
+// prints in that column.
+func claimCSVLines(h *evidence.Head) bool {
+	names := csvFields(firstRow(h.Bytes))
+	column := csvText(names)
+	if column < 0 || csvTime(names) < 0 || !mentionsTool(h.Bytes) {
+		return false
+	}
+	r := csv.NewReader(bytes.NewReader(h.Bytes))
+	r.FieldsPerRecord = len(names)
+	kinds := map[string]bool{}
+	for len(kinds) < 2 {
+		row, err := r.Read()
+		if err != nil {
+			return false // its end, or that of the head
+		}
+		for line := range strings.SplitSeq(row[column], "\n") {
+			if toolLines().MatchString(line) {
+				kinds[string(kindOf([]byte(line)))] = true
+			}
+		}
+	}
+	return true
+}
+
 type csvRows struct {
 	columns []string
+	text    int // the column of lines, and that of their times; -1: the rows are records
+	time    int
 	row     []byte // a row up to the line at work: cells may hold line ends
 	first   evidence.Line
 }
 
 // Start reads the header.
 func (c *csvRows) Start(h *evidence.Head, _ *evidence.Stream, _ *evidence.Out) {
-	c.columns = csvColumns(firstRow(h.Bytes))
+	c.columns, c.text = csvColumns(firstRow(h.Bytes)), -1
+	if c.columns == nil {
+		c.columns = csvFields(firstRow(h.Bytes))
+		c.text, c.time = csvText(c.columns), csvTime(c.columns)
+	}
 }
 
 // Peel reads one row, or gathers the lines of one:
@@ -106,12 +152,24 @@ func (c *csvRows) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 	case len(fields) == 0:
 	case len(fields) != len(c.columns):
 		o.Skip("a row of another width than the header")
+	case c.text >= 0:
+		c.lines(fields, s.Child(o, nil), o)
 	default:
 		row := c.first
 		row.Text = c.object(fields)
 		o.Feed(&row, s.Child(o, nil))
 	}
 	return s
+}
+
+// lines gives the lines of a cell on.
+func (c *csvRows) lines(fields []string, child *evidence.Stream, o *evidence.Out) {
+	a := newAnswered(nil, []byte(fields[c.time]), o)
+	for text := range strings.SplitSeq(strings.TrimRight(fields[c.text], "\r\n"), "\n") {
+		line := c.first
+		line.Text, line.Stamp = evidence.StripEscapes([]byte(strings.TrimRight(text, "\r"))), a.stamp
+		o.Feed(&line, child)
+	}
 }
 
 // object writes a row as a JSON object, empty cells left out.

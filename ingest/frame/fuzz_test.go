@@ -79,6 +79,7 @@ func FuzzShellSession(f *testing.F)     { fuzz(f, ShellSession) }
 func FuzzCodeBuild(f *testing.F)        { fuzz(f, CodeBuild) }
 func FuzzCloudBuild(f *testing.F)       { fuzz(f, CloudBuild) }
 func FuzzJSONLines(f *testing.F)        { fuzz(f, JSONLines) }
+func FuzzLogAnswer(f *testing.F)        { fuzz(f, LogAnswer) }
 func FuzzPasted(f *testing.F)           { fuzz(f, Pasted) }
 func FuzzLinePrefix(f *testing.F)       { fuzz(f, LinePrefix) }
 func FuzzTaskPrefix(f *testing.F)       { fuzz(f, TaskPrefix) }

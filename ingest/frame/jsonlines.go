@@ -24,8 +24,8 @@ var JSONLines = evidence.Format{
 
 // jsonTexts and jsonTimes are the names of the fields.
 var (
-	jsonTexts = map[string]bool{"message": true, "msg": true, "textPayload": true, "line": true, "log": true, "text": true, "content": true, "event": true}
-	jsonTimes = map[string]bool{"timestamp": true, "time": true, "ts": true, "@timestamp": true, "datetime": true}
+	jsonTexts = map[string]bool{"message": true, "msg": true, "textPayload": true, "line": true, "log": true, "text": true, "content": true, "event": true, "_raw": true}
+	jsonTimes = map[string]bool{"timestamp": true, "time": true, "ts": true, "@timestamp": true, "datetime": true, "_time": true}
 )
 
 // claimJSONLines wants two kinds of lines that no other program than a tool here

@@ -331,12 +331,34 @@ func (f *syslog) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *ev
 	if h.read != nil && !(h.yearless && l.Stamp.Read != nil) {
 		l.Stamp = child.Last
 	}
-	l.Text = h.text
+	l.Text = plainMessage(h.text)
 	if command := loggedCommand(h.program, h.text); command != nil {
 		l.Text, l.Echo = command, true
 	}
 	log.last = child
 	return child
+}
+
+// plainMessage undoes what daemons do to a message so that it is one line of
+// print: rsyslog writes control characters as their number, and both count what
+// came again.
+// https://www.rsyslog.com/doc/configuration/global/index.html
+//
+//	Collecting litellm#012  Downloading litellm-1.107.0-py3-none-any.whl (12.5 MB)#012Successfully installed litellm-1.107.0
+//	message repeated 2 times: [ Successfully installed litellm-1.107.0]
+func plainMessage(text []byte) []byte {
+	if rest, ok := bytes.CutPrefix(text, []byte("message repeated ")); ok {
+		if _, inner, ok := bytes.Cut(rest, []byte(" times: [")); ok {
+			text = bytes.TrimPrefix(bytes.TrimSuffix(inner, []byte("]")), []byte(" "))
+		}
+	}
+	if !bytes.Contains(text, []byte("#01")) {
+		return text
+	}
+	for _, c := range []struct{ written, plain string }{{"#012", "\n"}, {"#015", ""}, {"#011", "\t"}} {
+		text = bytes.ReplaceAll(text, []byte(c.written), []byte(c.plain))
+	}
+	return bytes.TrimRight(text, "\n")
 }
 
 // loggedCommand is the command that sudo or cron say they run, nil for none:

@@ -41,6 +41,7 @@ type dependabot struct {
 type chosenUpdate struct {
 	name, version string
 	mark          evidence.Mark
+	span          timeline.Span
 }
 
 // maxUpdates bounds what a job that names no type keeps.
@@ -93,7 +94,7 @@ func (d *dependabot) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		d.begun = true
 		o.Event(timeline.Event{Action: timeline.Opaque, Span: span, Items: []timeline.Item{{Artifact: timeline.Anything}}})
 	}
-	d.says(text[len(head):], o)
+	d.says(text[len(head):], span, o)
 	return evidence.Done
 }
 
@@ -113,7 +114,7 @@ func (d *dependabot) span(l *evidence.Line, text string, o *evidence.Out) timeli
 //	Job definition: {"job":{…,"package-manager":"npm_and_yarn",…}}
 //	Updating chalk from 5.6.0 to 5.6.1
 //	Started process PID: 2185 with command: {} npm install oas@27.0.1 --force --dry-run false --ignore-scripts --package-lock-only {}
-func (d *dependabot) says(message string, o *evidence.Out) {
+func (d *dependabot) says(message string, span timeline.Span, o *evidence.Out) {
 	switch {
 	case strings.HasPrefix(message, "Job definition: "):
 		if _, after, ok := strings.Cut(message, `"package-manager":"`); ok {
@@ -121,7 +122,7 @@ func (d *dependabot) says(message string, o *evidence.Out) {
 			d.updates(updaterImages[name], o)
 		}
 	case strings.HasPrefix(message, "Updating "):
-		d.updating(strings.TrimPrefix(message, "Updating "), o)
+		d.updating(strings.TrimPrefix(message, "Updating "), span, o)
 	case strings.HasPrefix(message, "Started process PID: "):
 		if _, command, ok := strings.Cut(message, " with command: {"); ok {
 			_, command, _ = strings.Cut(command, "} ")
@@ -136,14 +137,14 @@ func (d *dependabot) says(message string, o *evidence.Out) {
 }
 
 // updating reads "chalk from 5.6.0 to 5.6.1".
-func (d *dependabot) updating(what string, o *evidence.Out) {
+func (d *dependabot) updating(what string, span timeline.Span, o *evidence.Out) {
 	name, versions, ok := strings.Cut(what, " from ")
 	i := strings.LastIndex(versions, " to ")
 	if !ok || i < 0 || strings.ContainsAny(name, " \t") || strings.ContainsAny(versions[i+4:], " \t,") || !evidence.IsVersion(versions[i+4:]) && !evidence.IsSemver(versions[i+4:]) {
 		return
 	}
 	if len(d.chosen) < maxUpdates {
-		d.chosen = append(d.chosen, chosenUpdate{name, versions[i+4:], o.Mark()})
+		d.chosen = append(d.chosen, chosenUpdate{name, versions[i+4:], o.Mark(), span})
 	}
 	d.updates(d.kind, o)
 }
@@ -164,7 +165,7 @@ func (d *dependabot) updates(kind string, o *evidence.Out) {
 		if i := strings.LastIndexByte(c.name, '/'); i > 0 && kind != "npm" {
 			namespace, name = c.name[:i], c.name[i+1:]
 		}
-		o.At(c.mark, timeline.Event{Action: timeline.Resolve, Items: []timeline.Item{{Artifact: timeline.PURL(kind, namespace, name, c.version)}}})
+		o.At(c.mark, timeline.Event{Action: timeline.Resolve, Span: c.span, Items: []timeline.Item{{Artifact: timeline.PURL(kind, namespace, name, c.version)}}})
 	}
 	d.chosen = nil
 }
