@@ -44,3 +44,7 @@ func FuzzGradleVerification(f *testing.F) { fuzz(f, GradleVerification, "verific
 func FuzzMixLock(f *testing.F)            { fuzz(f, MixLock, "mix.lock") }
 func FuzzPubLock(f *testing.F)            { fuzz(f, PubLock, "pubspec.lock") }
 func FuzzSwiftLock(f *testing.F)          { fuzz(f, SwiftLock, "Package.resolved") }
+
+func FuzzPipAudit(f *testing.F)   { fuzz(f, PipAudit, "a.json") }
+func FuzzOSVScanner(f *testing.F) { fuzz(f, OSVScanner, "o.json") }
+func FuzzSnyk(f *testing.F)       { fuzz(f, Snyk, "s.json") }

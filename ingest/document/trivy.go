@@ -1,8 +1,6 @@
 package document
 
 import (
-	"strings"
-
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
 )
@@ -22,22 +20,6 @@ var Trivy = evidence.Format{
 		return ok && (v.has("SchemaVersion") && v.has("ArtifactName") || v.has("ArtifactType") && v.has("Results"))
 	},
 	Read: readTrivy,
-}
-
-// trivyKinds are the types of packages, and whether they are in place: the
-// others are read from lock files.
-var trivyKinds = map[string]struct {
-	kind  string
-	place bool
-}{
-	"python-pkg": {"pypi", true}, "pip": {"pypi", false}, "pipenv": {"pypi", false}, "poetry": {"pypi", false}, "uv": {"pypi", false}, "pylock": {"pypi", false},
-	"node-pkg": {"npm", true}, "npm": {"npm", false}, "yarn": {"npm", false}, "pnpm": {"npm", false}, "bun": {"npm", false},
-	"gemspec": {"gem", true}, "bundler": {"gem", false}, "gobinary": {"golang", true}, "gomod": {"golang", false},
-	"rustbinary": {"cargo", true}, "cargo": {"cargo", false}, "conda-pkg": {"conda", true}, "conda-environment": {"conda", false},
-	"debian": {"deb", true}, "ubuntu": {"deb", true}, "alpine": {"apk", true}, "wolfi": {"apk", true}, "chainguard": {"apk", true},
-	"redhat": {"rpm", true}, "centos": {"rpm", true}, "rocky": {"rpm", true}, "alma": {"rpm", true}, "oracle": {"rpm", true}, "amazon": {"rpm", true},
-	"fedora": {"rpm", true}, "photon": {"rpm", true}, "azurelinux": {"rpm", true}, "cbl-mariner": {"rpm", true},
-	"suse linux enterprise server": {"rpm", true}, "opensuse-leap": {"rpm", true}, "opensuse.leap": {"rpm", true},
 }
 
 // readTrivy reads what each target holds.
@@ -74,16 +56,18 @@ func readTrivy(d *evidence.Doc, o *evidence.Out) error {
 
 // scanned records one package of a target once.
 func (c *contentList) scanned(result, p value, name, version, purl string, told map[string]bool) {
-	k, known := trivyKinds[strings.ToLower(result.get("Type").text())]
-	if purl == "" && known && name != "" && version != "" {
-		purl = timeline.PURL(k.kind, "", name, version)
+	kind, place, known := evidence.TrivyKind(result.get("Type").text())
+	if purl == "" && known {
+		if it, ok := evidence.ScannedPackage(kind, name, version); ok {
+			purl = it.Artifact
+		}
 	}
 	if purl == "" || told[purl] {
 		return // files of code and settings are scanned too
 	}
 	told[purl] = true
 	action := timeline.Present
-	if known && !k.place {
+	if known && !place {
 		action = timeline.Require
 	}
 	c.listed(action, p, purl)

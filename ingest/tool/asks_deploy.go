@@ -156,7 +156,7 @@ func fetcherAsk(name string, args []string) *ask {
 			named, scheme = strings.CutPrefix(w, "registry:")
 		}
 		image := len(verbs) == 0 || i > 0
-		if scheme || image && strings.ContainsAny(w, "/:") && !strings.Contains(w, "://") && !strings.HasPrefix(w, ".") && !strings.HasPrefix(w, "/") && !strings.HasPrefix(w, "dir:") && !strings.HasSuffix(w, ".tar") {
+		if scheme || image && strings.ContainsAny(w, "/:") && !strings.Contains(w, "://") && !strings.HasPrefix(w, ".") && !strings.HasPrefix(w, "/") && !localScheme(w) && !strings.HasSuffix(w, ".tar") {
 			a.image(named)
 			break // what follows is where it goes, or runs inside
 		}
@@ -165,6 +165,14 @@ func fetcherAsk(name string, args []string) *ask {
 		return nil
 	}
 	return a
+}
+
+// localScheme reports whether a scanner is told to look at something that lies
+// here, and is no image of a registry.
+// https://github.com/anchore/syft/wiki/supported-sources
+func localScheme(w string) bool {
+	scheme, _, ok := strings.Cut(w, ":")
+	return ok && slices.Contains([]string{"dir", "file", "sbom", "purl", "cpe", "docker-archive", "oci-archive", "oci-dir", "oci-layout", "singularity"}, scheme)
 }
 
 // fetcherVerbs are the words of those tools that name an image; nil: none.

@@ -16,7 +16,7 @@ var Echo = evidence.Format{
 	Name:   "command-echo",
 	Shape:  evidence.ToolShape,
 	Title:  "commands shown before their output (set -x, script lines, RUN)",
-	Proves: "what pip, uv, poetry, conda, npm, apt, docker, code --install-extension, jenkins-plugin-cli and others were told to fetch; what commands that list packages print: pip, conda, pipx, npm, pnpm, gem, dpkg, rpm, apk; a lock file as poetry show, uv tree, pip-compile print it",
+	Proves: "what pip, uv, poetry, conda, npm, apt, docker, code --install-extension, jenkins-plugin-cli and others were told to fetch; what commands that list packages print: pip, conda, pipx, npm, pnpm, gem, dpkg, rpm, apk; what Trivy, Grype, Syft, pip-audit, OSV-Scanner and Snyk show of an image or a project; a lock file as poetry show, uv tree, pip-compile print it",
 	Cannot: "that the command succeeded, which version a command without output got, and what a script or a task ran of which no line is shown: a job that ran one is unknown",
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
 	Sample: "made with dash and bash, and written by hand after the programs' documentation",
@@ -184,7 +184,7 @@ func pageCommand(text []byte) []byte {
 }
 
 // runnerMarks are what programs that run tasks put before a command.
-var runnerMarks = []string{"nox > ", "✨ Pixi task (", "cmd ["}
+var runnerMarks = []string{"nox > ", "✨ Pixi task (", "cmd [", "Running Trivy with options: ", "Running trivy with options: "}
 
 // runnerCommand returns the command that such a program says it runs; "" when
 // the line is none, as what nox says of its sessions.
@@ -193,11 +193,12 @@ var runnerMarks = []string{"nox > ", "✨ Pixi task (", "cmd ["}
 //	nox > Session tests was successful.
 //	✨ Pixi task (setup in default): pip install -e .
 //	cmd [1] | pip install -e .                 (hatch)
+//	Running Trivy with options: trivy image registry.acme.example/api:1.4
 func runnerCommand(text []byte) string {
 	for i, mark := range runnerMarks {
 		rest, ok := bytes.CutPrefix(text, []byte(mark))
 		if ok && i > 0 {
-			_, rest, ok = bytes.Cut(rest, []byte([]string{"", "): ", "] | "}[i]))
+			_, rest, ok = bytes.Cut(rest, []byte([]string{"", "): ", "] | ", "", ""}[i]))
 		}
 		if ok && len(rest) > 0 && len(rest) <= maxCommand && (rest[0] < 'A' || rest[0] > 'Z') && rest[0] != '*' {
 			return string(rest)

@@ -24,6 +24,7 @@ type list struct {
 	waiting int    // lines that may still come before the first row
 	name    string // of a row whose version stands on a later one
 	begun   bool
+	scan    scan // what a scanner looks at
 }
 
 // listKind is how one kind of command prints packages.
@@ -34,6 +35,9 @@ type listKind struct {
 	// row reads one line; ok without an item is a heading, or a row that names
 	// none.
 	row func(l *list, row string) (items []timeline.Item, ok bool)
+	// fact reads one line in place of row, where a row says more: whose package it
+	// is, or that a lock file alone names it. An event without items is a heading.
+	fact func(l *list, row string, o *evidence.Out) (e timeline.Event, ok bool)
 	// within reports whether a line that is no row may stand among them.
 	within func(row string) bool
 }
@@ -53,8 +57,9 @@ func (t *listing) asked(name string, args []string, muted, script bool, o *evide
 	if kind == nil {
 		return false
 	}
+	lists := kind.fact == nil // a scanner fetches what it looks at
 	if muted || quiet || len(t.lists) >= maxLists {
-		return true
+		return lists
 	}
 	l := &list{kind: kind, op: o.NewOp(kind.tool, name+" "+strings.Join(args, " ")), waiting: maxWaiting}
 	if script {
@@ -63,10 +68,14 @@ func (t *listing) asked(name string, args []string, muted, script bool, o *evide
 	if len(args) > 0 {
 		l.name = shownName(kind, args)
 	}
+	if !lists {
+		l.scan = scanOf(name, args)
+		t.blur(l)
+	}
 	if t.lists = append(t.lists, l); len(t.lists) == 1 {
 		o.Listen()
 	}
-	return true
+	return lists
 }
 
 // shownName is the package of "pip show litellm", whose name a filter may have
@@ -130,6 +139,15 @@ func (t *listing) drop(n int, o *evidence.Out) {
 	}
 }
 
+// read reads one line as a row of the list.
+func (l *list) read(row string, o *evidence.Out) (timeline.Event, bool) {
+	if l.kind.fact != nil {
+		return l.kind.fact(l, row, o)
+	}
+	items, ok := l.kind.row(l, row)
+	return timeline.Event{Action: l.kind.action, Items: items}, ok
+}
+
 // line reads one line of output.
 func (t *listing) line(text []byte, o *evidence.Out) evidence.Result {
 	t.output = true
@@ -138,15 +156,18 @@ func (t *listing) line(text []byte, o *evidence.Out) evidence.Result {
 	}
 	row := string(bytes.TrimRight(text, " \t"))
 	for i, l := range t.lists {
-		items, ok := l.kind.row(l, row)
+		e, ok := l.read(row, o)
 		if !ok {
 			continue
 		}
 		t.drop(i, o) // those before it are done
 		l.begun = true
 		o.Seen(l.kind.topic)
-		if len(items) > 0 {
-			o.Emit(l.kind.action, l.op, items...)
+		if len(e.Items) > 0 {
+			if e.Subject.IsZero() {
+				e.Op = l.op.Number
+			}
+			o.Event(e)
 		}
 		return evidence.Done
 	}

@@ -66,6 +66,7 @@ var listValued = wordSet("--format --path --exclude --python -r --requirement --
 // tells that it prints no versions, or prints them elsewhere.
 func listOf(name string, args []string) (kind *listKind, quiet bool) {
 	var c listCommand
+	c.args = args
 	c.f, c.plain = splitFlags(args, listValued)
 	switch lists := listers[name]; {
 	case c.f.has("--help", "-h") && name != "rpm":
@@ -75,7 +76,9 @@ func listOf(name string, args []string) (kind *listKind, quiet bool) {
 	case isEditor(name):
 		return c.one(c.f.has("--list-extensions") && c.f.has("--show-versions"), extensionList)
 	case lists != nil:
-		return lists(c)
+		if kind, quiet = lists(c); kind != nil {
+			return kind, quiet
+		}
 	}
 	return versionOf(name, args, c), false
 }
@@ -83,6 +86,7 @@ func listOf(name string, args []string) (kind *listKind, quiet bool) {
 // listCommand is the command of a program: its flags, and what stands between
 // them.
 type listCommand struct {
+	args  []string
 	f     flags
 	plain []string
 }
@@ -113,7 +117,7 @@ var listers = map[string]func(listCommand) (kind *listKind, quiet bool){
 		case c.is("pip", "tree"):
 			return uvPipTree, false
 		case c.is("pip"):
-			return listCommand{c.f, c.plain[1:]}.pip()
+			return listCommand{c.args, c.f, c.plain[1:]}.pip()
 		case c.is("tree"):
 			return uvTree, false
 		case c.is("tool", "list"):
@@ -175,6 +179,9 @@ var listers = map[string]func(listCommand) (kind *listKind, quiet bool){
 		return c.one(c.is("list") && c.f.has("-m"), goList, "-f", "-json", "-versions")
 	},
 	"cargo": func(c listCommand) (*listKind, bool) { return c.one(c.is("tree"), cargoTree, "-f", "--format") },
+
+	"trivy": listCommand.trivy, "grype": listCommand.anchore, "syft": listCommand.anchore,
+	"pip-audit": listCommand.pipAudit, "osv-scanner": listCommand.osvScanner, "snyk": listCommand.snyk,
 
 	"dpkg":       func(c listCommand) (*listKind, bool) { return c.one(c.f.has("-l", "--list"), dpkgList) },
 	"dpkg-query": func(c listCommand) (*listKind, bool) { return c.one(c.f.has("-l", "--list"), dpkgList) },
