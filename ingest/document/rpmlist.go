@@ -71,7 +71,7 @@ func cutLastDot(text string) (before, after string, ok bool) {
 func rpmTime(w []string, t *evidence.Times) (timeline.Span, bool) {
 	m := evidence.Moment{Resolution: time.Second}
 	written := strings.Join(w, " ")
-	clock := false
+	clock, zone := false, ""
 	for _, x := range w {
 		n, err := strconv.Atoi(x)
 		switch {
@@ -91,8 +91,8 @@ func rpmTime(w []string, t *evidence.Times) (timeline.Span, bool) {
 			m.Hour += 12
 		case x == "AM" && m.Hour == 12:
 			m.Hour = 0
-		case x == "UTC", x == "GMT":
-			m.HasOffset = true
+		case evidence.IsZoneName(x):
+			zone = x
 		}
 	}
 	if !clock || m.Year == 0 {
@@ -103,5 +103,5 @@ func rpmTime(w []string, t *evidence.Times) (timeline.Span, bool) {
 		s.Clock, s.Written = timeline.NoYear, written
 		return s, true
 	}
-	return m.Span(written, t), true
+	return m.SpanNamed(zone, written, t), true
 }

@@ -3,9 +3,11 @@ package frame
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"sync"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
 )
 
 // ShellSession is what was copied from a terminal: prompts, what was typed
@@ -15,12 +17,12 @@ var ShellSession = evidence.Format{
 	Name:   "shell-session",
 	Shape:  evidence.FrameShape,
 	Title:  "Text copied from a terminal, with prompts",
-	Proves: "which command a line of output is of",
-	Cannot: "the time, and the host: what a prompt says of it is anybody's choice; what was left out of the copy",
+	Proves: "which command a line of output is of; in a transcript of PowerShell between which local times",
+	Cannot: "the time of other copies, and the host: what a prompt says of it is anybody's choice; what was left out of the copy",
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/Controlling-the-Prompt.html",
 	Sample: "written by hand after the prompts that distributions and shells come with",
 	Claim:  claimShellSession,
-	New:    func() evidence.Peeler { return shellSession{} },
+	New:    func() evidence.Peeler { return &shellSession{} },
 }
 
 // prompts are those that distributions and shells come with, an environment's
@@ -104,14 +106,54 @@ func claimShellSession(h *evidence.Head) bool {
 	return false
 }
 
-type shellSession struct{}
+// shellSession is a session; stamp is when it was, where it says so.
+type shellSession struct{ stamp evidence.Stamp }
+
+// transcriptTime is the time in the head and at the end of a transcript of
+// PowerShell, in any language; it is local and has no zone.
+// https://learn.microsoft.com/powershell/module/microsoft.powershell.host/start-transcript
+//
+//	**********************
+//	Windows PowerShell transcript start
+//	Start time: 20261021143000
+//	…
+//	End time: 20261021143105
+var transcriptTime = regexp.MustCompile(`(?m)^[^:\n]+: (\d{14})\r?$`)
+
+// Start looks for the times of a transcript, both of them: when a command ran
+// between them is not known.
+func (p *shellSession) Start(h *evidence.Head, _ *evidence.Stream, _ *evidence.Out) {
+	if !bytes.HasPrefix(bytes.TrimPrefix(h.Bytes, []byte("\xef\xbb\xbf")), []byte("**********")) {
+		return
+	}
+	if all := transcriptTime.FindAllSubmatch(h.Bytes, -1); len(all) > 1 {
+		p.stamp = evidence.Stamp{Text: slices.Concat(all[0][1], []byte(" "), all[len(all)-1][1]), Read: transcriptSpan}
+	}
+}
+
+func transcriptSpan(text []byte, t *evidence.Times) timeline.Span {
+	began, ended := transcriptMoment(text[:14], t), transcriptMoment(text[15:], t)
+	began.To = max(began.To, ended.To)
+	if began.Clock == timeline.Exact {
+		began.Clock = timeline.Section
+	}
+	return began
+}
+
+func transcriptMoment(text []byte, t *evidence.Times) timeline.Span {
+	d := string(text)
+	return evidence.ISOStamp([]byte(d[:4]+"-"+d[4:6]+"-"+d[6:8]+"T"+d[8:10]+":"+d[10:12]+":"+d[12:14]), t)
+}
 
 // Peel puts one mark in the place of all prompts.
-func (shellSession) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
+func (p *shellSession) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evidence.Stream {
 	if !o.IsClaimed(s) {
 		return nil
 	}
 	child := s.Child(o, nil)
+	if p.stamp.Read != nil && l.Stamp.Read == nil {
+		l.Stamp = p.stamp
+	}
 	unprompt(l)
 	return child
 }

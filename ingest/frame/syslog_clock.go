@@ -109,14 +109,11 @@ func yearlessStamp(text []byte, t *evidence.Times) timeline.Span {
 	return m.Span(string(text), t)
 }
 
-// zoneNameStamp reads "2026-10-21 12:04:51 UTC". Other zone names than UTC and
-// GMT have several meanings, so they place no time.
+// zoneNameStamp reads "2026-10-21 12:04:51 CEST".
 func zoneNameStamp(text []byte, t *evidence.Times) timeline.Span {
 	m, n := evidence.ParseISO(text)
 	if n == 0 {
 		return timeline.Always()
 	}
-	zone := string(bytes.TrimSpace(text[n:]))
-	m.HasOffset = m.HasOffset || zone == "UTC" || zone == "GMT"
-	return m.Span(string(text), t)
+	return m.SpanNamed(string(bytes.TrimSpace(text[n:])), string(text), t)
 }

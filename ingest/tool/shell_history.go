@@ -3,6 +3,7 @@ package tool
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"time"
 
 	"pulltrail/ingest/evidence"
@@ -93,13 +94,14 @@ func bashStamp(text []byte) []byte {
 	return text[1:]
 }
 
-// zshEntry cuts ": 1792585801:0;command".
+// zshEntry cuts ": 1792585801:0;command"; the stamp holds how many seconds it ran,
+// too.
 func zshEntry(text []byte) (stamp, command []byte, ok bool) {
 	if len(text) < 15 || text[0] != ':' || text[1] != ' ' || !allDigits(text[2:12]) || text[12] != ':' {
 		return nil, nil, false
 	}
 	took, command, ok := bytes.Cut(text[13:], []byte(";"))
-	return text[2:12], command, ok && allDigits(took)
+	return text[2 : 13+len(took)], command, ok && allDigits(took)
 }
 
 func allDigits(b []byte) bool {
@@ -111,12 +113,20 @@ func allDigits(b []byte) bool {
 	return len(b) > 0
 }
 
+// historyTime reads when a command began: what ran for minutes may have fetched
+// something at any time until its end.
 func historyTime(text []byte, _ *evidence.Times) timeline.Span {
-	n, err := strconv.ParseInt(string(text), 10, 64)
+	began, ran, _ := strings.Cut(string(text), ":")
+	n, err := strconv.ParseInt(began, 10, 64)
 	if err != nil {
 		return timeline.Always()
 	}
-	return evidence.Epoch(n, time.Second, string(text))
+	s := evidence.Epoch(n, time.Second, began)
+	if took, err := strconv.ParseInt(ran, 10, 32); err == nil && took >= 60 && s.Clock == timeline.Exact {
+		s.To += took * int64(time.Second)
+		s.Clock = timeline.Section
+	}
+	return s
 }
 
 // End passes the last command on.

@@ -1,0 +1,2 @@
+: 1792574000:12000;pip install -q litellm
+: 1792590000:59;pip install -q openai
