@@ -24,21 +24,46 @@ var K8sDescribe = evidence.Format{
 	Read:   readDescribe,
 }
 
-// claimDescribe wants the fields of a pod, which may stand below the command
-// that printed them.
+// claimDescribe wants the fields of a pod. Above them may stand what else kubectl
+// was asked for: commands, tables of pods, rows of events.
 //
+//	$ kubectl get pods -n ai
+//	NAME   READY   STATUS    RESTARTS   AGE
+//	gw-1   1/1     Running   0          5m
 //	$ kubectl describe pod gw-1 -n ai
 func claimDescribe(h *evidence.Head) bool {
-	text := h.Bytes
+	text, table := h.Bytes, false
 	for bytes.IndexByte(text, '\n') >= 0 && !bytes.HasPrefix(text, []byte("Name:")) {
 		line, rest, _ := bytes.Cut(text, []byte("\n"))
-		if len(bytes.TrimSpace(line)) > 0 && !bytes.Contains(line, []byte(" describe po")) {
+		if table = aboveDescribed(line, table); !table && len(bytes.TrimSpace(line)) > 0 && !asksKubernetes(line) && !isEventRow(line) {
 			return false
 		}
 		text = rest
 	}
 	return bytes.HasPrefix(text, []byte("Name: ")) && bytes.Contains(text, []byte("\nNamespace: ")) &&
 		bytes.Contains(text, []byte("\nContainers:\n")) && bytes.Contains(text, []byte("    Image:"))
+}
+
+// aboveDescribed reports whether a line is of a table of pods, which ends with a
+// blank line or a command.
+func aboveDescribed(line []byte, table bool) bool {
+	words := bytes.Fields(line)
+	if len(words) == 0 || asksKubernetes(line) {
+		return false
+	}
+	return table || (string(words[0]) == "NAME" || string(words[0]) == "NAMESPACE") && bytes.HasPrefix(words[len(words)-1], []byte("AGE"))
+}
+
+// asksKubernetes reports whether a line is a command that asks for objects.
+func asksKubernetes(line []byte) bool {
+	return bytes.Contains(line, []byte(" describe po")) || bytes.Contains(line, []byte("kubectl get ")) || bytes.Contains(line, []byte("oc get "))
+}
+
+// isEventRow reports whether a line is of the events below a pod that was
+// described before.
+func isEventRow(line []byte) bool {
+	words := bytes.Fields(line)
+	return len(words) > 2 && line[0] == ' ' && (string(words[0]) == "Normal" || string(words[0]) == "Warning" || string(words[0]) == "Type" || bytes.HasPrefix(words[0], []byte("----")))
 }
 
 // describedPod is where the reading stands.
@@ -99,7 +124,7 @@ func readDescribe(d *evidence.Doc, o *evidence.Out) error {
 
 func (p *describedPod) line(text string, off int) {
 	row := strings.TrimLeft(text, " ")
-	if p.part == "Events" && len(row) < len(text) {
+	if (p.part == "Events" || p.part == "" && isEventRow([]byte(text))) && len(row) < len(text) {
 		p.event(row, off)
 		return
 	}

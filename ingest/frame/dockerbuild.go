@@ -122,7 +122,7 @@ func (d *dockerBuild) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out
 	if b == nil {
 		return nil
 	}
-	own := b.own(l.Text, s, o)
+	own := b.own(l, s, o)
 	if b.op.State == timeline.OpDone {
 		s.OpParent = b.outer
 		delete(d.builds, s)
@@ -247,6 +247,20 @@ func (b *stepBuild) found(o *evidence.Out) {
 	}
 }
 
+// pulled notes that the base image is coming. Before version 1.16 buildah did not
+// say of which image it copies the layers: the header did.
+//
+//	STEP 1: FROM golang:1.10-alpine
+//	Getting image source signatures
+func (b *stepBuild) pulled(l *evidence.Line, s *evidence.Stream, o *evidence.Out) {
+	if b.base != "" && string(bytes.TrimSpace(l.Text)) == "Getting image source signatures" {
+		named := *l
+		named.Text = []byte("Trying to pull " + b.base + "...")
+		o.Feed(&named, s)
+	}
+	b.base = ""
+}
+
 // own reads the other lines of the builder.
 //
 //	---> Using cache
@@ -254,10 +268,11 @@ func (b *stepBuild) found(o *evidence.Out) {
 //	 ---> b4adc22212f1
 //	Successfully built 1424886bb090
 //	[2/2] COMMIT registry.acme.example:5000/acme/billing-api:1.4.0
+//	STEP 4: COMMIT registry.acme.example:5000/acme/billing-api:1.4.0
 //	Successfully tagged registry.acme.example:5000/acme/billing-api:1.4.0
 //	86ef8cc668aa295e6c8797f64a0ac2068d026b28cb7b811e899e0a30cd55609d
-func (b *stepBuild) own(text []byte, s *evidence.Stream, o *evidence.Out) bool {
-	text = bytes.TrimSpace(text)
+func (b *stepBuild) own(l *evidence.Line, s *evidence.Stream, o *evidence.Out) bool {
+	text := bytes.TrimSpace(l.Text)
 	arrow, isArrow := cutArrow(text)
 	switch {
 	case isArrow:
@@ -291,7 +306,7 @@ func (b *stepBuild) own(text []byte, s *evidence.Stream, o *evidence.Out) bool {
 		b.built("sha256:"+string(text), o)
 		return true
 	}
-	b.base = "" // it is being pulled
+	b.pulled(l, s, o)
 	if len(b.tagged) > 0 {
 		b.built("", o)
 	}
@@ -346,8 +361,11 @@ func cutArrow(text []byte) ([]byte, bool) {
 	return rest, ok
 }
 
-// isCommit reports whether text is "COMMIT x" or "[2/2] COMMIT x".
+// isCommit reports whether text is "COMMIT x", "[2/2] COMMIT x" or "STEP 4: COMMIT x".
 func isCommit(text []byte) bool {
+	if number, rest, ok := bytes.Cut(text, []byte(": ")); ok && bytes.HasPrefix(number, []byte("STEP ")) && len(number) < 10 {
+		text = rest
+	}
 	if bytes.HasPrefix(text, []byte("[")) {
 		if i := bytes.IndexByte(text, ']'); i > 0 && i < 8 {
 			text = bytes.TrimPrefix(text[i+1:], []byte(" "))

@@ -44,7 +44,7 @@ func gitlabStamp(text []byte) bool {
 	return n == traceStamp
 }
 
-const traceBegins = "Running with gitlab-runner "
+const traceBegins = "Running with gitlab-" // gitlab-runner, gitlab-ci-multi-runner of old
 
 // claimGitLab wants the prefix on the first line, or the runner's greeting near
 // the beginning.
@@ -72,6 +72,7 @@ type trace struct {
 	held        *evidence.Line           // may go on in the next line
 	free        []byte                   // its text is used again
 	asked       map[string]evidence.Mark // images that are being pulled
+	refused     string                   // image that the line before could not pull
 	used        map[string]bool
 	cache       string
 	restored    map[string]evidence.Mark // caches that came, until the paths in them are told
@@ -268,6 +269,8 @@ func (t *trace) line(l *evidence.Line, o *evidence.Out) *evidence.Stream {
 		}
 	case 'U':
 		t.image(string(text), o)
+	case 'W':
+		t.found(text, o)
 	case 'C', 'S':
 		t.caches(string(text), o)
 	}
@@ -330,6 +333,24 @@ func (t *trace) image(text string, o *evidence.Out) {
 		o.Seen(timeline.Images)
 		o.Emit(timeline.Present, nil, item)
 	}
+}
+
+// found reads that an old runner could not pull, and took what its machine had. It
+// names the image in the line before, and pulls one at a time.
+//
+//	WARNING: Cannot pull the latest version of image acme/ci:1 : Error: image acme/ci not found
+//	WARNING: Locally found image will be used instead.
+func (t *trace) found(text []byte, o *evidence.Out) {
+	if rest, ok := bytes.CutPrefix(text, []byte("WARNING: Cannot pull the latest version of image ")); ok {
+		t.refused = jobImage(string(rest))
+		return
+	}
+	if t.refused != "" && bytes.HasPrefix(text, []byte("WARNING: Locally found image will be used instead.")) {
+		delete(t.asked, t.refused)
+		o.Seen(timeline.Images)
+		o.Emit(timeline.Present, nil, timeline.Item{Artifact: t.refused})
+	}
+	t.refused = ""
 }
 
 // caches links the job with the cache that it got, and with the one it wrote.

@@ -19,7 +19,7 @@ import (
 var LinePrefix = evidence.Format{
 	Name:   "line-prefix",
 	Shape:  evidence.FrameShape,
-	Title:  "Lines behind a time without a zone, a level or a name (TeamCity, Bamboo, Packer, Vagrant, Terraform, act, Earthly, loggers)",
+	Title:  "Lines behind a time without a zone, a level or a name (TeamCity, Bamboo, Packer, Vagrant, Terraform, act, Earthly, stern, loggers)",
 	Proves: "what the tools say behind it; the local time, where there is one",
 	Cannot: "the time zone: state it with --zone; what the name stands for",
 	Doc:    "https://www.jetbrains.com/help/teamcity/build-log.html",
@@ -51,6 +51,8 @@ type prefixShape struct {
 //	[CI/build]   | Collecting litellm                                          (act)
 //	             +deps | Collecting litellm                                    (Earthly)
 //	build-1234: Collecting litellm                                             (argo logs)
+//	web-7d9c-x2x4l app Collecting litellm                                      (stern)
+//	ai/web-7d9c-x2x4l[app]: Collecting litellm                                 (kail)
 //	> Collecting litellm                                                       (quoted in a letter)
 //	Wed, 21 Oct 2026 12:04:51 GMT Collecting litellm                           (the page of a GitHub job, with its times)
 //	build.log:12:Collecting litellm                                            (grep -n)
@@ -76,6 +78,8 @@ var prefixShapes = sync.OnceValue(func() []prefixShape {
 		{regexp.MustCompile(`^ *(?P<name>\+?[\w./*-]{1,80}) +\| `), nil},
 		{regexp.MustCompile(`^\[(?P<name>[A-Za-z][^\]\n]{0,119})\](?: out: | run: | |: )`), nil},
 		{regexp.MustCompile(`^(?P<name>[\w.-]{1,80}): `), nil},
+		{regexp.MustCompile(`^(?P<name>[a-z0-9][a-z0-9.]*-[a-z0-9.-]{1,200} [a-z0-9][a-z0-9-]{0,62}) `), nil},
+		{regexp.MustCompile(`^(?P<name>[a-z0-9-]{1,63}/[a-z0-9.-]{1,200}\[[a-z0-9-]{1,63}\]): `), nil},
 		{regexp.MustCompile(`^>(?: >)* `), nil},
 	}
 })

@@ -43,6 +43,7 @@ func claimNPMDebug(h *evidence.Head) bool {
 
 // npmMessage returns the number of a message of npm's.
 func npmMessage(line []byte) (number int64, ok bool) {
+	line = bytes.TrimLeft(line, " ") // a letter or page indents it
 	n := 0
 	for n < len(line) && n < 8 && line[n] >= '0' && line[n] <= '9' {
 		n++
@@ -77,12 +78,12 @@ func (d *npmDebug) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *
 	if !o.IsClaimed(s) {
 		return nil
 	}
-	n := 0
-	for n < len(l.Text) && n < 8 && l.Text[n] >= '0' && l.Text[n] <= '9' {
+	n, text := 0, bytes.TrimLeft(l.Text, " ")
+	for n < len(text) && n < 8 && text[n] >= '0' && text[n] <= '9' {
 		n++
 	}
-	if n > 0 && n < len(l.Text) && l.Text[n] == ' ' {
-		l.Text = l.Text[n+1:]
+	if n > 0 && n < len(text) && text[n] == ' ' {
+		l.Text = text[n+1:]
 	}
 	l.Stamp = d.begun
 	return s.Child(o, nil)

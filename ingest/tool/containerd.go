@@ -18,7 +18,7 @@ var Containerd = evidence.Format{
 	Cannot: "pulls by ctr, nerdctl or dockerd, which it does not log: it covers a host only when it serves Kubernetes there",
 	Doc:    "https://github.com/containerd/containerd/blob/main/docs/cri/architecture.md",
 	Sample: "written by hand after the source of the CRI plugin",
-	Starts: []string{`time="`, `{"`},
+	Starts: append([]string{`time="`, `{"`}, terminalStarts...),
 	Looks:  looksDaemon,
 	Tool:   func() evidence.Parser { return &containerd{} },
 }

@@ -17,7 +17,7 @@ var Dockerd = evidence.Format{
 	Cannot: "pulls by releases that log none: a log without any pull covers nothing; what containers did",
 	Doc:    "https://docs.docker.com/engine/daemon/logs/",
 	Sample: "written by hand after the daemon's source",
-	Starts: []string{`time="`, `{"`, `level=info msg="image pulled"`},
+	Starts: append([]string{`time="`, `{"`, `level=info msg="image pulled"`}, terminalStarts...),
 	Looks:  looksDaemon,
 	Tool:   func() evidence.Parser { return &dockerd{} },
 }
@@ -36,7 +36,7 @@ var dockerdWords = []string{"Daemon has completed initialization", "Loading cont
 //	level=info msg="image pulled" remote="docker.io/library/redis:7.4-alpine"
 func (d *dockerd) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	message := saying(l.Text)
-	pulled := says(message, "image pulled\"")
+	pulled := says(message, "image pulled\"") || says(message, "image pulled ")
 	switch program := o.Stream().Program; {
 	case program == "dockerd" || strings.HasSuffix(program, ".dockerd"):
 		d.known = true

@@ -18,12 +18,18 @@ var Helm = evidence.Format{
 	Shape:  evidence.ToolShape,
 	Title:  "helm pull, install and push with a registry",
 	Proves: "charts that were fetched or pushed, with version and digest",
-	Cannot: "the images that a chart names; charts of classic repositories",
+	Cannot: "the images that a chart names; charts of classic repositories; digests of manifests, where helm is older than 3.7",
 	Doc:    "https://helm.sh/docs/topics/registries/",
 	Sample: "written by hand after the documentation",
-	Starts: []string{"Pulled: ", "Pushed: "},
+	Starts: []string{"Pulled: ", "Pushed: ", helmPulled, helmCurrent},
 	Tool:   func() evidence.Parser { return &helm{} },
 }
+
+// What helm before 3.7 says of a chart, last of some lines.
+const (
+	helmPulled  = "Status: Downloaded newer chart for "
+	helmCurrent = "Status: Chart is up to date for "
+)
 
 type helm struct {
 	action timeline.Action
@@ -46,6 +52,9 @@ func (h *helm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		}
 		h.chart = ""
 	}
+	if bytes.HasPrefix(text, []byte("Status: ")) {
+		return h.status(string(text), o)
+	}
 	rest, ok := bytes.CutPrefix(text, []byte("Pulled: "))
 	h.action = timeline.Download
 	if !ok {
@@ -59,6 +68,28 @@ func (h *helm) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	}
 	h.ref, h.mark = string(rest), o.Mark()
 	return evidence.More
+}
+
+// status reads the last line that helm before 3.7 prints of a chart. The digest
+// above it is that of the file.
+//
+//	Status: Downloaded newer chart for registry.acme.example/charts/billing:24.2.6
+func (h *helm) status(text string, o *evidence.Out) evidence.Result {
+	ref, pulled := strings.CutPrefix(text, helmPulled)
+	if !pulled {
+		ref = strings.TrimPrefix(text, helmCurrent)
+	}
+	item := timeline.Item{Artifact: chart(ref), Ref: ref}
+	if item.Artifact == "" {
+		return evidence.Miss
+	}
+	if pulled {
+		o.Emit(timeline.Download, nil, item)
+		return evidence.Done
+	}
+	o.Emit(timeline.Check, nil, item)
+	o.Emit(timeline.Present, nil, item)
+	return evidence.Done
 }
 
 // chart returns the purl of "host/path/name:version". A plus in the version is

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -67,6 +68,7 @@ func plain(value []byte) []byte {
 //
 //	time="2026-10-21T12:44:02.118203913Z" level=info msg="image pulled" digest="sha256:…" remote="docker.io/library/redis:7.4"
 //	{"digest":"sha256:…","level":"info","msg":"image pulled","remote":"docker.io/library/redis:7.4","time":"2026-10-21T12:44:02.118203913Z"}
+//	INFO[2026-10-21T12:44:02.118203913Z] image pulled                                  digest="sha256:…" remote="docker.io/library/redis:7.4"
 type daemonLine struct {
 	stamp, msg, digest, remote, id []byte
 	buf                            []byte
@@ -75,6 +77,16 @@ type daemonLine struct {
 // parse reads the line; msg is unquoted.
 func (d *daemonLine) parse(text []byte) bool {
 	*d = daemonLine{buf: d.buf}
+	if stamp, rest, ok := terminalLine(text); ok {
+		d.stamp, d.msg = stamp, rest
+		if n := terminalFields.FindIndex(rest); n != nil {
+			d.msg = bytes.TrimRight(rest[:n[0]], " ")
+			for f := (logfmt{rest: rest[n[0]:]}); f.next(); {
+				d.field(f.key, f.value)
+			}
+		}
+		return len(d.msg) > 0
+	}
 	if text = bytes.TrimLeft(text, " \t"); text[0] == '{' {
 		for f := evidence.JSONFields(text); f.Next(); {
 			d.field(f.Key, f.Value)
@@ -93,6 +105,22 @@ func (d *daemonLine) parse(text []byte) bool {
 	}
 	return len(d.stamp) > 0 && len(d.msg) > 0
 }
+
+// terminalLine takes apart how logrus writes to a terminal with whole times.
+//
+//	INFO[2026-10-21 12:04:58.101288731Z] Pulled image: quay.io/calico/cni@sha256:…    id=e9cc… name=/runtime.v1.ImageService/PullImage
+func terminalLine(text []byte) (stamp, rest []byte, ok bool) {
+	if len(text) < 20 || text[4] != '[' || text[5] != '2' || text[9] != '-' {
+		return nil, nil, false
+	}
+	return bytes.Cut(text[5:], []byte("] "))
+}
+
+// terminalFields is where the fields behind a message on a terminal begin.
+var terminalFields = regexp.MustCompile(` [A-Za-z_.]+=`)
+
+// terminalStarts are the levels that lines here have there.
+var terminalStarts = []string{"INFO[2", "DEBU[2"}
 
 func (d *daemonLine) field(key, value []byte) {
 	switch string(key) {
@@ -118,6 +146,9 @@ func looksDaemon(text []byte) bool {
 // saying is the message of a line and what stands behind it, in either
 // spelling, nil when there is none; cheap, before the line is taken apart.
 func saying(text []byte) []byte {
+	if _, rest, ok := terminalLine(text); ok {
+		return rest
+	}
 	i := bytes.Index(text, []byte(`msg`))
 	for i >= 0 {
 		rest := text[i+3:]

@@ -119,6 +119,8 @@ func (p *podman) line(text []byte, o *evidence.Out) evidence.Result {
 	case word == "Copying" && (strings.HasPrefix(rest, "blob ") || strings.HasPrefix(rest, "config ") || strings.HasPrefix(rest, "image ")):
 	case word == "Writing" && rest == "manifest to image destination" && !p.list, word == "Writing" && rest == "manifest list to image destination":
 		return p.wrote(o)
+	case word == "Storing" && rest == "signatures" && p.copying && !p.list && p.image != "":
+		return p.wrote(o) // the line before was not printed: an excerpt
 	case word == "Writing" && p.list, word == "Storing" && strings.HasSuffix(rest, "signatures"):
 	case word == "Successfully" && strings.HasPrefix(rest, "pushed "):
 		return p.pushed(rest[len("pushed "):], o)

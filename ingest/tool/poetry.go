@@ -22,7 +22,7 @@ var Poetry = evidence.Format{
 	Sample: "made with poetry 1.3.2 on a closed network, and written by hand after the documentation",
 	Starts: append([]string{
 		"- Installing ", "- Updating ", "- Downgrading ", "- Removing ", "• Installing ", "• Updating ", "• Downgrading ", "• Removing ",
-		"Package operations: ", "No dependencies to install or update", "Cannot install ",
+		"Package operations: ", "Poetry (", "No dependencies to install or update", "Cannot install ",
 		"EnvCommandError", "CalledProcessError", "Stack trace:", "ChefBuildError", "ChefInstallError", "PoetryException", "RuntimeError", "HTTPError", "ConnectionError", "ReadTimeout",
 	}, poetryVerbose...),
 	Tool: func() evidence.Parser { return &poetry{} },
@@ -81,6 +81,9 @@ func (p *poetry) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		o.Seen(timeline.PyPI)
 		return evidence.Done
 	}
+	if bytes.HasPrefix(text, []byte("Poetry (")) {
+		return p.itself(string(text), o)
+	}
 	if name, ok := bytes.CutPrefix(text, []byte("Cannot install ")); ok {
 		return p.cannot(strings.TrimSuffix(string(name), "."))
 	}
@@ -88,6 +91,21 @@ func (p *poetry) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return p.broke()
 	}
 	return p.row(string(text), o)
+}
+
+// itself reads the last line of the script that installs poetry:
+//
+//	Poetry (1.8.3) is installed now. Great!
+//
+// https://python-poetry.org/docs/#installing-with-the-official-installer
+func (p *poetry) itself(text string, o *evidence.Out) evidence.Result {
+	version, rest, _ := strings.Cut(strings.TrimPrefix(text, "Poetry ("), ")")
+	if !evidence.IsVersion(version) || !strings.HasPrefix(rest, " is installed now.") {
+		return evidence.Miss
+	}
+	o.Seen(timeline.PyPI)
+	o.Emit(timeline.Install, nil, timeline.Item{Artifact: timeline.PURL("pypi", "", "poetry", version)})
+	return evidence.Done
 }
 
 // broke reads the head of an error, alone on its line. Versions that do not say

@@ -17,6 +17,7 @@ var poetryVerbose = []string{"PyPI: ", "Source (", "1: selecting ", "2: selectin
 //	PyPI: Downloading wheel: wcwidth-0.1.7-py2.py3-none-any.whl
 //	Source (acme): Downloading sdist: router-1.0.2.tar.gz                            1.2 and newer
 //	   1: selecting wcwidth (0.1.7)
+//	   1: selecting cachecontrol[filecache] (0.12.11)
 //
 // The project itself is selected first: nothing is known of it but a name and a
 // version, which do no harm.
@@ -35,6 +36,7 @@ func (p *poetry) resolved(text string, o *evidence.Out) evidence.Result {
 		what, selecting := strings.CutPrefix(what, "selecting ")
 		name, version, ok := strings.Cut(what, " (")
 		version, _, closed := strings.Cut(version, ")")
+		name, _, _ = strings.Cut(name, "[") // extras
 		if selecting != isDecimal(from[0]) || !selecting && !getting || !ok || !closed || !evidence.IsDistName(name) || !evidence.IsVersion(version) {
 			return evidence.Miss
 		}
