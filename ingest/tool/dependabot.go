@@ -31,7 +31,7 @@ var Dependabot = evidence.Format{
 // dependabot holds the type of packages that the job updates, "" until a line
 // tells it, and the requests of its proxy that are only look-ups.
 type dependabot struct {
-	begun   bool
+	job     string // number of the update job
 	kind    string
 	chosen  []chosenUpdate
 	lookups map[string]bool
@@ -66,7 +66,7 @@ var updaterPrograms = map[string]string{
 //	updater | 2025/08/11 18:33:10 INFO <job_1073187935> Starting job processing
 //	2025/08/11 18:33:10 INFO <job_1073187935> Total execution time: 0.0 seconds
 //	updater | INFO <job_486670590> Latest version is 1.2.0
-var updaterLine = regexp.MustCompile(`^(?:updater \| )?(?:\d{4}/\d\d/\d\d \d\d:\d\d:\d\d )?[A-Z]+ <job_[\w.-]+> `)
+var updaterLine = regexp.MustCompile(`^(?:updater \| )?(?:\d{4}/\d\d/\d\d \d\d:\d\d:\d\d )?[A-Z]+ <job_([\w.-]+)> `)
 
 // proxyLine is a line of the proxy:
 //
@@ -84,17 +84,17 @@ func (d *dependabot) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		d.request(m[1], m[2], m[3], d.span(l, text, o), o)
 		return evidence.Done
 	}
-	head := updaterLine.FindString(text)
-	if head == "" {
+	head := updaterLine.FindStringSubmatch(text)
+	if head == nil {
 		return evidence.Miss
 	}
 	o.Seen("")
 	span := d.span(l, text, o)
-	if !d.begun { // what its helpers fetch no line tells
-		d.begun = true
+	if d.job != head[1] { // what its helpers fetch no line tells
+		d.job = head[1]
 		o.Event(timeline.Event{Action: timeline.Opaque, Span: span, Items: []timeline.Item{{Artifact: timeline.Anything}}})
 	}
-	d.says(text[len(head):], span, o)
+	d.says(text[len(head[0]):], span, o)
 	return evidence.Done
 }
 
