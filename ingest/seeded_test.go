@@ -107,7 +107,7 @@ func TestNoSecretOfALog(t *testing.T) {
 					continue
 				}
 				for n, sample := range samples {
-					if !soak() && frame != "no frame" && (i+n)%2 > 0 { // half of them, others in the next frame
+					if !soak() && frame != "no frame" && (i+n)%3 > 0 { // a third of them, others in the next frame
 						continue
 					}
 					if w := frames[frame]; w.only == nil || slices.Contains(w.only, sample.tool) {
