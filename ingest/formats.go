@@ -102,6 +102,7 @@ var Formats = []evidence.Format{
 	tool.Dependabot,
 	tool.Renovate,
 	tool.InstallScript,
+	tool.Ultralytics,
 	tool.HAProxy,
 	tool.Envoy,
 	tool.Caddy,

@@ -29,9 +29,43 @@ func (q *question) judgeRestored(f *timeline.Fact) []judged {
 			when = q.when(w, f.Span)
 		}
 		j.because = fmt.Sprintf("took installed packages out of the cache %s %s, and nothing that was read says who put them there, and when", cacheKey(f), when)
+		switch named, bad := q.namedBy(c.Name, f); {
+		case bad:
+			j.verdict, j.because = Possible, fmt.Sprintf("took installed packages out of the cache %s %s, which is called like a release that the incident lists", cacheKey(f), when)
+		case named:
+			continue
+		}
 		out = append(out, j)
 	}
 	return out
+}
+
+// namedBy reports whether the key of a cache of programs is called like a release
+// of a package of the channel, and whether that is a bad one. People choose keys:
+// one that names the release says what was meant to be kept.
+//
+//	trivy-binary-v0.69.4-Linux-X64
+func (q *question) namedBy(channel string, f *timeline.Fact) (named, bad bool) {
+	words := strings.FieldsFunc(strings.ToLower(strings.TrimPrefix(f.Item.Ref, timeline.CacheEnd)), func(r rune) bool { return strings.ContainsRune("-_/:@ |", r) })
+	for _, p := range q.inc.Packages {
+		parts := timeline.Split(p.PURL)
+		name := strings.ToLower(parts.Name[strings.LastIndexByte(parts.Name, '/')+1:])
+		at := slices.Index(words, name)
+		if p.Channel != channel || parts.Type != f.Parts.Type || at < 0 {
+			continue
+		}
+		for _, w := range words[at+1:] {
+			version := strings.TrimPrefix(w, "v")
+			if strings.Count(version, ".") < 2 || version[0] < '0' || version[0] > '9' {
+				continue
+			}
+			if slices.Contains(p.Versions, version) {
+				return true, true
+			}
+			named = named || parts.Type == "github"
+		}
+	}
+	return named, false
 }
 
 func cacheKey(f *timeline.Fact) string {

@@ -84,11 +84,14 @@ func (o *Out) RestoredAt(m Mark, key string, kinds []string) {
 // one at which a package manager keeps the files that it fetched: what it takes
 // from there it prints.
 //
-//	.venv    node_modules    ~/.cache/pip
+//	.venv    node_modules    ~/.cache/pip    ~/.local/bin/trivy-bin
 func InstalledAt(path string) (kinds []string) {
 	path = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(path)), "/")
 	if path == "vendor" || strings.HasSuffix(path, "/vendor") {
 		kinds = append(kinds, "composer")
+	}
+	if last := path[strings.LastIndexByte(path, '/')+1:]; last == "bin" || strings.HasSuffix(last, "-bin") || strings.Contains(path, "/bin/") || strings.Contains(path, "toolcache") {
+		kinds = append(kinds, "github") // programs, as releases have them
 	}
 	for _, p := range installedPaths {
 		if !strings.Contains(path, p.part) {

@@ -333,7 +333,7 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 		}
 		return e.simple(c.with(inner), o, depth+1)
 	}
-	if !e.bare && e.listed.asked(name, args, c.muted, e.scripted, o) {
+	if !e.bare && e.listed.asked(name, args, c.muted, e.scripted, o) && !runners[name] { // those fetch what they run
 		return true
 	}
 	a := askOf(name, args)

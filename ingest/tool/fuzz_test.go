@@ -55,6 +55,7 @@ func FuzzJobImage(f *testing.F)      { fuzz(f, JobImage) }
 func FuzzMaven(f *testing.F)         { fuzz(f, Maven) }
 func FuzzTox(f *testing.F)           { fuzz(f, Tox) }
 func FuzzDependabot(f *testing.F)    { fuzz(f, Dependabot) }
+func FuzzUltralytics(f *testing.F)   { fuzz(f, Ultralytics) }
 func FuzzRenovate(f *testing.F)      { fuzz(f, Renovate) }
 func FuzzInstallScript(f *testing.F) { fuzz(f, InstallScript) }
 func FuzzCICache(f *testing.F)       { fuzz(f, CICache) }
