@@ -48,3 +48,8 @@ func FuzzSwiftLock(f *testing.F)          { fuzz(f, SwiftLock, "Package.resolved
 func FuzzPipAudit(f *testing.F)   { fuzz(f, PipAudit, "a.json") }
 func FuzzOSVScanner(f *testing.F) { fuzz(f, OSVScanner, "o.json") }
 func FuzzSnyk(f *testing.F)       { fuzz(f, Snyk, "s.json") }
+
+func FuzzTektonRun(f *testing.F)    { fuzz(f, TektonRun, "t.yaml") }
+func FuzzHelmList(f *testing.F)     { fuzz(f, HelmList, "h.txt") }
+func FuzzNomad(f *testing.F)        { fuzz(f, NomadAllocation, "a.txt") }
+func FuzzArgoWorkflow(f *testing.F) { fuzz(f, ArgoWorkflow, "w.yaml") }

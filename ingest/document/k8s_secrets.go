@@ -30,6 +30,8 @@ var KubernetesSecrets = evidence.Format{
 var workloads = map[string][]string{
 	"Deployment": {"spec", "template", "spec"}, "StatefulSet": {"spec", "template", "spec"}, "DaemonSet": {"spec", "template", "spec"},
 	"ReplicaSet": {"spec", "template", "spec"}, "Job": {"spec", "template", "spec"}, "CronJob": {"spec", "jobTemplate", "spec", "template", "spec"},
+	"ReplicationController": {"spec", "template", "spec"}, "DeploymentConfig": {"spec", "template", "spec"}, "Rollout": {"spec", "template", "spec"}, // OpenShift, Argo
+	"Task": {"spec"}, "ClusterTask": {"spec"}, // Tekton
 	"Revision": {"spec"}, "Service": {"spec", "template", "spec"}, // of Knative and Cloud Run; one of Kubernetes has no template
 }
 
@@ -207,7 +209,7 @@ func podTemplate(d *evidence.Doc, o *evidence.Out, spec *yaml.Node) {
 	for _, pull := range items(child(spec, "imagePullSecrets")) {
 		hold(child(pull, "name"), "imagePullSecrets: ")
 	}
-	for _, list := range []string{"initContainers", "containers"} {
+	for _, list := range []string{"initContainers", "containers", "steps", "sidecars"} {
 		for _, c := range items(child(spec, list)) {
 			if image := child(c, "image"); image != nil {
 				if name := timeline.NormalizeImage(image.Value); name != "" {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"pulltrail/ingest/evidence"
 	"pulltrail/ingest/pkglist"
 	"pulltrail/timeline"
 )
@@ -36,8 +37,20 @@ var (
 	rpmList     = &listKind{tool: "rpm", topic: "rpm", action: timeline.Present, row: alone(pkglist.RPM)}
 	apkList     = &listKind{tool: "apk", topic: "apk", action: timeline.Present, row: alone(pkglist.APK)}
 	pacmanList  = &listKind{tool: "pacman", topic: "alpm", action: timeline.Present, row: alone(pkglist.Pacman)}
+	helmList    = &listKind{tool: "helm", fact: helmFact}
 	brewList    = &listKind{tool: "brew", topic: "brew", action: timeline.Present, row: alone(pkglist.Brew)}
 )
+
+// helmFact reads helm list: a row says when the chart was installed.
+func helmFact(l *list, row string, _ *evidence.Out) (timeline.Event, bool) {
+	if pkglist.IsHelmHead(row) {
+		return timeline.Event{}, true
+	}
+	if !l.begun {
+		return timeline.Event{}, false
+	}
+	return pkglist.Helm(row)
+}
 
 func anyLine(string) bool { return true }
 
@@ -182,6 +195,10 @@ var listers = map[string]func(listCommand) (kind *listKind, quiet bool){
 
 	"trivy": listCommand.trivy, "grype": listCommand.anchore, "syft": listCommand.anchore,
 	"pip-audit": listCommand.pipAudit, "osv-scanner": listCommand.osvScanner, "snyk": listCommand.snyk,
+
+	"helm": func(c listCommand) (*listKind, bool) {
+		return c.one(c.is("list") || c.is("ls"), helmList, "-o", "--output", "-q", "--short")
+	},
 
 	"dpkg":       func(c listCommand) (*listKind, bool) { return c.one(c.f.has("-l", "--list"), dpkgList) },
 	"dpkg-query": func(c listCommand) (*listKind, bool) { return c.one(c.f.has("-l", "--list"), dpkgList) },

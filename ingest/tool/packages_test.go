@@ -15,3 +15,5 @@ func FuzzPipx(f *testing.F)      { fuzz(f, Pipx) }
 func FuzzNuGet(f *testing.F)     { fuzz(f, NuGet) }
 func FuzzMavenTree(f *testing.F) { fuzz(f, MavenTree) }
 func FuzzRPM(f *testing.F)       { fuzz(f, RPM) }
+func FuzzKind(f *testing.F)      { fuzz(f, Kind) }
+func FuzzNomad(f *testing.F)     { fuzz(f, Nomad) }
