@@ -128,7 +128,7 @@ func ParseImage(text string) (ref ImageRef, ok bool) {
 		}
 		host, path = "", host+"/"+path
 	}
-	switch host = strings.ToLower(host); host {
+	switch host = strings.TrimSuffix(strings.ToLower(host), ":443"); host { // the port that it has without one
 	case "", "index.docker.io", "registry-1.docker.io", "docker.io":
 		host = "docker.io"
 		if !strings.Contains(path, "/") {

@@ -59,6 +59,8 @@ func TestNormalizeImage(t *testing.T) {
 		"acme/app":                             "docker.io/acme/app:latest",
 		"docker.io/busybox":                    "docker.io/library/busybox:latest",
 		"index.docker.io/acme/app:v1":          "docker.io/acme/app:v1",
+		"GHCR.io:443/acme/app:v1":              "ghcr.io/acme/app:v1",
+		"index.docker.io:443/redis:7":          "docker.io/library/redis:7",
 		"registry-1.docker.io/library/redis:7": "docker.io/library/redis:7",
 		"ghcr.io/berriai/litellm:main-latest":  "ghcr.io/berriai/litellm:main-latest",
 		"GHCR.io/acme/app:v1":                  "ghcr.io/acme/app:v1",

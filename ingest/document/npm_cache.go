@@ -68,8 +68,16 @@ func readNPMCache(d *evidence.Doc, o *evidence.Out) error {
 // kind of entry.
 func cachedTarball(key string) (timeline.Item, bool) {
 	_, address, ok := strings.Cut(key, "request-cache:")
+	if !ok {
+		return timeline.Item{}, false
+	}
+	return tarballAt(address)
+}
+
+// tarballAt reads the address of a tarball in a registry.
+func tarballAt(address string) (timeline.Item, bool) {
 	u, err := url.Parse(address)
-	if !ok || err != nil {
+	if err != nil {
 		return timeline.Item{}, false
 	}
 	dir, file, ok := strings.Cut(u.Path, "/-/")

@@ -148,4 +148,8 @@ func (l *npmLock) emit(name string, version, resolved value) {
 		it.Ref, it.Digests = from.Ref, from.Digests
 	}
 	l.o.Emit(l.action, nil, it)
+	// What is fetched is what stands at the address, whatever the entry is called.
+	if from, is := tarballAt(resolved.text()); is && from.Artifact != it.Artifact {
+		l.o.Emit(l.action, nil, from)
+	}
 }

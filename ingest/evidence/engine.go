@@ -318,20 +318,20 @@ func (r *Reading) tool(l *Line, s *Stream) {
 	if len(text) < 2 {
 		return
 	}
-	if text[0] == '{' && r.objects(text, l, s) {
+	if text[0] == '{' && !s.prose && r.objects(text, l, s) {
 		return
 	}
 	var asked toolSet
 	words := r.machine.known(text)
 	for i := range words {
-		if c := &words[i]; !asked.has(c.tool) && c.fits(text, s) {
+		if c := &words[i]; !asked.has(c.tool) && c.fits(text, s) && (!s.prose || r.tools[c.tool].Commands) {
 			asked.add(c.tool)
 			if r.ask(c.tool, l, s) {
 				return
 			}
 		}
 	}
-	if s.listen != (toolSet{}) {
+	if s.listen != (toolSet{}) && !s.prose {
 		listen := s.listen
 		for i := listen.first(&asked); i >= 0; i = listen.first(&asked) {
 			if h, ok := s.parsers[i].(Hearer); ok && !h.Hears(l.Text) {

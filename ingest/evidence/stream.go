@@ -28,6 +28,7 @@ type Stream struct {
 	OpParent int64
 
 	prints   bool   // see Out.Prints
+	prose    bool   // see Out.SetProse
 	failed   bool   // see Failed
 	frames   uint64 // bits of the frames above, so that none is entered twice
 	children map[streamKey]*Stream
@@ -71,6 +72,14 @@ func (o *Out) Heed() { o.stream.took.add(o.at) }
 // SetPrints says whether the command whose output follows in the current
 // stream only prints what stands in files (cat, git diff).
 func (o *Out) SetPrints(yes bool) { o.stream.prints = yes }
+
+// SetProse says whether the command whose output follows in the current stream
+// prints texts that people wrote (cat README.md): what looks like a tool's output
+// there is an example. Commands that a shell traces are read.
+func (o *Out) SetProse(yes bool) { o.stream.prose = yes }
+
+// Prose reports what SetProse said.
+func (o *Out) Prose() bool { return o.stream.prose }
 
 // Prints reports whether the current line is of a file that a command printed:
 // a list in it is nobody's output.
@@ -161,7 +170,7 @@ func (s *Stream) end(o *Out, how timeline.OpState) {
 		}
 	}
 	clear(s.parsers)
-	s.more, s.listen, s.took, s.prints = 0, toolSet{}, toolSet{}, false
+	s.more, s.listen, s.took, s.prints, s.prose = 0, toolSet{}, toolSet{}, false, false
 	for _, op := range s.commands {
 		o.finish(op, how)
 	}

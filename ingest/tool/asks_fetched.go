@@ -72,6 +72,29 @@ func printsFiles(commands []shellCommand) bool {
 	})
 }
 
+// proseEndings are those of files in which people explain something.
+var proseEndings = []string{".md", ".markdown", ".mdx", ".rst", ".adoc", ".html"}
+
+// printsProse reports whether a command line only prints such files:
+//
+//	cat README.md
+//	head -n 40 docs/install.rst CHANGELOG.md
+func printsProse(commands []shellCommand) bool {
+	for _, c := range commands {
+		name, args := unwrap(c.words)
+		if name != "cat" && name != "head" && name != "tail" && name != "less" && name != "more" && name != "bat" {
+			return false
+		}
+		_, plain := splitFlags(args, wordSet("-n -c --lines --bytes"))
+		if len(plain) == 0 || slices.ContainsFunc(plain, func(file string) bool {
+			return !slices.ContainsFunc(proseEndings, func(end string) bool { return strings.HasSuffix(strings.ToLower(file), end) })
+		}) {
+			return false
+		}
+	}
+	return len(commands) > 0
+}
+
 // scriptAsk asks for anything: nobody knows what a fetched script installs.
 // get-pip.py is known: it prints what pip prints.
 // https://pip.pypa.io/en/stable/installation/#get-pip-py

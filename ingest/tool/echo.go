@@ -70,6 +70,7 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		e.listed.command(false, o)
 		commands, _, _ := shellCommands(command)
 		o.SetPrints(printsFiles(commands))
+		o.SetProse(printsProse(commands))
 		e.tracedLine(l.Text, o)
 		e.alone, e.word = bytes.HasPrefix(l.Text, []byte("+")), bytes.HasPrefix(l.Text, []byte("++"))
 		known := e.commands(command, commands, o, 0)
@@ -255,6 +256,7 @@ func (e *echo) script(text []byte, o *evidence.Out) evidence.Result {
 	e.open = nil
 	// The output of a whole script follows it.
 	o.SetPrints(printsFiles(commands) && (!e.shown || o.Prints()))
+	o.SetProse(printsProse(commands) && (!e.shown || o.Prose()))
 	e.shown = true
 	e.commands(line, commands, o, 0)
 	e.here, e.fed = here, ""
