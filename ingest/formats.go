@@ -209,6 +209,8 @@ var Formats = []evidence.Format{
 	document.PacmanList,
 	document.CondaList,
 	document.GemList,
+	document.MachineList,
+	document.IntuneApps,
 	document.PipCache,
 	document.FileList,
 	document.UVCache,

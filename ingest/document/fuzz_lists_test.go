@@ -53,3 +53,6 @@ func FuzzTektonRun(f *testing.F)    { fuzz(f, TektonRun, "t.yaml") }
 func FuzzHelmList(f *testing.F)     { fuzz(f, HelmList, "h.txt") }
 func FuzzNomad(f *testing.F)        { fuzz(f, NomadAllocation, "a.txt") }
 func FuzzArgoWorkflow(f *testing.F) { fuzz(f, ArgoWorkflow, "w.yaml") }
+
+func FuzzMachineList(f *testing.F) { fuzz(f, MachineList, "l.txt") }
+func FuzzIntuneApps(f *testing.F)  { fuzz(f, IntuneApps, "l.csv") }

@@ -37,6 +37,9 @@ var (
 	rpmList     = &listKind{tool: "rpm", topic: "rpm", action: timeline.Present, row: alone(pkglist.RPM)}
 	apkList     = &listKind{tool: "apk", topic: "apk", action: timeline.Present, row: alone(pkglist.APK)}
 	pacmanList  = &listKind{tool: "pacman", topic: "alpm", action: timeline.Present, row: alone(pkglist.Pacman)}
+	chocoList   = &listKind{tool: "choco", action: timeline.Present, row: under(pkglist.IsChocolateyHead, pkglist.Chocolatey)}
+	snapList    = &listKind{tool: "snap", action: timeline.Present, row: under(pkglist.IsSnapHead, pkglist.Snap)}
+	wingetList  = &listKind{tool: "winget", action: timeline.Present, row: wingetRow}
 	helmList    = &listKind{tool: "helm", fact: helmFact}
 	brewList    = &listKind{tool: "brew", topic: "brew", action: timeline.Present, row: alone(pkglist.Brew)}
 )
@@ -212,6 +215,11 @@ var listers = map[string]func(listCommand) (kind *listKind, quiet bool){
 		return c.one(c.is("info") && c.f.has("-v", "--verbose") || c.is("list"), apkList)
 	},
 	"pacman": func(c listCommand) (*listKind, bool) { return c.one(c.f.has("-Q"), pacmanList) },
+	"choco": func(c listCommand) (*listKind, bool) {
+		return c.one(c.is("list") || c.is("ls"), chocoList, "-r", "--limit-output", "--source", "-s")
+	},
+	"winget": func(c listCommand) (*listKind, bool) { return c.one(c.is("list") || c.is("ls"), wingetList) },
+	"snap":   func(c listCommand) (*listKind, bool) { return c.one(c.is("list"), snapList) },
 	"brew": func(c listCommand) (*listKind, bool) {
 		return c.one((c.is("list") || c.is("ls")) && c.f.has("--versions"), brewList)
 	},

@@ -46,6 +46,11 @@ func TestListings(t *testing.T) {
 		{"rpm -qa", "xz-libs-5.6.1-1.fc40.x86_64\nnot a row", []string{"present 1 pkg:rpm/xz-libs@5.6.1-1.fc40?arch=x86_64"}},
 		{"apk info -v", "xz-libs-5.6.1-r0\nmusl-1.2.5-r0", []string{"present 1 pkg:apk/xz-libs@5.6.1-r0", "present 2 pkg:apk/musl@1.2.5-r0"}},
 		{"pacman -Q", "xz 5.6.1-1", []string{"present 1 pkg:alpm/xz@5.6.1-1"}},
+		{"choco list", "Chocolatey v2.2.2\ngit 2.45.1\n1 packages installed.", []string{"present 2 pkg:chocolatey/git@2.45.1"}},
+		{"choco list", "Chocolatey v1.4.0\ngit 2.45.1\n1 packages found.", nil},
+		{"snap list", "Name  Version  Rev   Tracking       Publisher   Notes\ngo    1.22.3   1063  latest/stable  canonical  classic", []string{"present 2 pkg:snap/go@1.22.3"}},
+		{"winget list", "Name   Id        Version Source\n------------------------------\n7-Zip  7zip.7zip 23.01   winget", []string{"present 3 pkg:winget/7zip.7zip@23.01"}},
+		{"helm ls -A", "NAME\tNAMESPACE\tREVISION\tUPDATED\tSTATUS\tCHART\tAPP VERSION\nredis\tdb\t1\t2026-10-20 09:00:00.5 +0200 CEST\tdeployed\tredis-19.1.0\t7.2.4", []string{"present 2 pkg:helm/redis@19.1.0"}},
 		{"brew list --versions", "xz 5.6.1 5.4.6", []string{"present 1 pkg:brew/xz@5.6.1"}},
 	} {
 		for _, text := range []string{"+ " + c.command + "\n" + c.output + "\nall is well", "> pytest\n> " + c.command + "\n> echo done\n4 passed\n" + c.output + "\ndone"} {
