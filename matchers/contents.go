@@ -155,7 +155,11 @@ func (m *matching) derived() error {
 	if err != nil {
 		return err
 	}
-	for _, f := range facts {
+	more, err := m.alsoCalled(facts, from)
+	if err != nil {
+		return err
+	}
+	for _, f := range append(facts, more...) {
 		for _, d := range f.Item.Digests {
 			j, ok := from[d.Value]
 			if !ok || f.Subject.Kind == timeline.Image && f.Subject.ID == d.Value {
@@ -164,9 +168,37 @@ func (m *matching) derived() error {
 			out := judged{Fact: f, channel: j.channel, key: "digest/" + d.Value, rule: "image-content"}
 			out.verdict = exact(f.Action, true)
 			out.because = fmt.Sprintf("%s %s with digest %s, an image that holds %s", verb(f.Action), short(f.Item.Artifact), d.Value, j.Item.Artifact)
+			if anotherPlatform(f, func(d string) bool { _, ok := from[d]; return ok }) {
+				out.verdict = Possible
+				out.because += ", perhaps on another platform: its image ID is another one"
+			}
 			m.place(f, []judged{out})
 			break
 		}
 	}
 	return nil
+}
+
+// alsoCalled adds the digests that lines give images of bad content together
+// with the one that is known, and reads the facts on them.
+func (m *matching) alsoCalled(facts []*timeline.Fact, from map[string]judged) ([]*timeline.Fact, error) {
+	one := func(d string) bool {
+		_, ok := from[d]
+		return ok && len(m.holds.held(d)) < 2
+	}
+	var digests []string
+	for d, f := range joined(facts, one) {
+		i := slices.IndexFunc(f.Item.Digests, func(d timeline.Digest) bool { return one(d.Value) })
+		for _, same := range m.holds.same(d) {
+			if _, ok := from[same]; !ok {
+				from[same] = from[f.Item.Digests[i].Value]
+				digests = append(digests, same)
+			}
+		}
+	}
+	if len(digests) == 0 {
+		return nil, nil
+	}
+	slices.Sort(digests)
+	return m.r.with(digests)
 }

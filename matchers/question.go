@@ -22,7 +22,7 @@ type question struct {
 	imageBases map[string][]*imageRule   // by the last name of the path: copies
 	actions    map[string]*CIAction      // by owner/name in lower case
 	digests    map[string]*digestRule
-	learned    map[string]judged                  // digests that came under a name of the release, with what says so
+	learned    map[string]kin                     // digests of images that are known to be bad by another digest or by a name
 	indicators map[string][]*Indicator            // by type
 	topics     map[string]map[timeline.Topic]bool // what evidence speaks of a channel
 	ecosystems map[string]string                  // purl type → a channel that serves it

@@ -15,7 +15,7 @@ type images struct {
 	made    map[timeline.Subject][]*timeline.Fact // by who built or pushed
 	holders map[string][]*timeline.Fact           // by digest
 	named   map[string][]*timeline.Fact           // by name without tag
-	extra   map[timeline.Subject][]string         // digests that a builder gives the image besides those that documents join
+	extra   map[timeline.Subject][]string         // digests that lines give the image besides those that documents join
 	calls   map[timeline.Subject]map[string]int64 // names that makers gave an image, and from when
 }
 
@@ -66,7 +66,31 @@ func (s *spreader) fetch(now []*arrival) error {
 	if err := s.fetchHolders(digests); err != nil {
 		return err
 	}
+	if err := s.alsoCalled(now); err != nil {
+		return err
+	}
 	return s.fetchNamed(now)
+}
+
+// alsoCalled finds the digests that lines give an image together with the one
+// that it is known by.
+func (s *spreader) alsoCalled(now []*arrival) error {
+	var digests []string
+	for _, a := range now {
+		if a.at.Kind != timeline.Image {
+			continue
+		}
+		one := func(d string) bool { return d == a.at.ID }
+		for _, d := range slices.Sorted(maps.Keys(joined(s.images.holders[a.at.ID], one))) {
+			for _, same := range s.m.holds.same(d) {
+				if !slices.Contains(s.identity(a.at), same) {
+					s.images.extra[a.at] = append(s.images.extra[a.at], same)
+					digests = append(digests, same)
+				}
+			}
+		}
+	}
+	return s.fetchHolders(digests)
 }
 
 func (s *spreader) fetchHolders(digests []string) error {
@@ -171,14 +195,15 @@ func (s *spreader) toPullers(c cause) {
 		return
 	}
 	seen := map[factKey]bool{}
-	for _, d := range s.identity(c.subject) {
+	all := s.identity(c.subject)
+	for _, d := range all {
 		for _, f := range s.images.holders[d] {
 			if seen[keyOf(f)] || f.Subject.Kind == timeline.Image || s.madeBy(c.subject, f) || f.Action == timeline.Hold || f.Action == timeline.Contact {
 				continue
 			}
 			seen[keyOf(f)] = true
 			a := &arrival{content: Possible, judged: judged{Fact: f, verdict: Possible, rule: rulePuller}}
-			if c.verdict == Exposed {
+			if c.verdict == Exposed && !anotherPlatform(f, func(d string) bool { return slices.Contains(all, d) }) {
 				a.verdict, a.content = exact(f.Action, true), Exposed
 			}
 			a.because = fmt.Sprintf("%s %s, which %s", verb(f.Action), short(f.Item.Artifact), c.because)
