@@ -306,6 +306,26 @@ func TestRunArchives(t *testing.T) {
 	}
 }
 
+// TestCopiesThatDiffer reads a run archive whose step file holds another line than
+// the whole-job file: both count, and the archive is not whole.
+func TestCopiesThatDiffer(t *testing.T) {
+	subject, err := timeline.ParseSubject("job:github:acme/api/runs/1/attempts/1")
+	check(err)
+	files := runFiles(0, "lint", "lint", "ruff")
+	files[3].data = bytes.ReplaceAll(files[3].data, []byte("ruff"), []byte("ruff-lsp"))
+	for _, data := range [][]byte{zipOf(files...), gz(tarOf(files...))} {
+		got := readFiles(t, ingest.Options{Subject: subject}, file{"in", data})[0]
+		if got.State != timeline.Partial || !strings.Contains(got.Why, "which should be the same") {
+			t.Errorf("%s: %q", got.State, got.Why)
+		}
+		for _, want := range []string{"pkg:pypi/ruff@1.0 in!0_lint.txt:8", "pkg:pypi/ruff-lsp@1.0 in!lint/2_Install.txt:5"} {
+			if list := got.installs(); !slices.Contains(list, want) {
+				t.Errorf("installs %q, want %q", list, want)
+			}
+		}
+	}
+}
+
 // TestUnpackedRun reads the folder of a run archive that was unpacked.
 func TestUnpackedRun(t *testing.T) {
 	subject, err := timeline.ParseSubject("job:github:acme/api/runs/1/attempts/1")

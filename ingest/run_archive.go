@@ -41,16 +41,13 @@ type step struct{ number, index int }
 // markSize is the byte order mark that each file of a run archive begins with.
 const markSize = 3
 
-// stepsCount reports whether the step files hold more than the whole-job file.
-func (j *jobFiles) stepsCount(all []member) bool {
-	if j.whole < 0 {
-		return true
-	}
-	total := int64(0)
+// sizes are how many bytes the whole-job file and the step files hold, without
+// their marks.
+func (j *jobFiles) sizes(all []member) (whole, steps int64) {
 	for _, s := range j.steps {
-		total += max(all[s.index].size-markSize, 0)
+		steps += max(all[s.index].size-markSize, 0)
 	}
-	return total > max(all[j.whole].size-markSize, 0)
+	return max(all[j.whole].size-markSize, 0), steps
 }
 
 // torn tells what is wrong with the jobs, by folder, whose two copies are not the
@@ -67,11 +64,7 @@ func torn(all []member) map[string]string {
 			wrong[folder] = "the whole-job file is missing, and with it what would show that no step file is"
 			continue
 		}
-		steps := int64(0)
-		for _, s := range j.steps {
-			steps += max(all[s.index].size-markSize, 0)
-		}
-		if whole := max(all[j.whole].size-markSize, 0); steps != whole {
+		if whole, steps := j.sizes(all); steps != whole {
 			wrong[folder] = fmt.Sprintf("the whole-job file holds %d bytes and the step files %d, which should be the same: members are missing or cut", whole, steps)
 		}
 	}
@@ -160,8 +153,9 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// plan says what to read of the members, each job once, in their order. copies
-// maps members that hold what another one holds too to that one.
+// plan says what to read of the members, each job once, in their order: twice
+// where its two copies are not the same. copies maps members that hold what
+// another one holds too to that one.
 func plan(all []member) (tasks []task, copies map[int]int) {
 	copies = map[int]int{}
 	jobOf := map[int]*jobFiles{}
@@ -176,14 +170,13 @@ func plan(all []member) (tasks []task, copies map[int]int) {
 		if len(j.steps) == 0 {
 			continue
 		}
-		if !j.stepsCount(all) {
-			for _, s := range j.steps {
-				copies[s.index] = j.whole
-			}
-			continue
-		}
 		if j.whole >= 0 {
-			copies[j.whole] = j.steps[0].index
+			if whole, steps := j.sizes(all); whole == steps {
+				for _, s := range j.steps {
+					copies[s.index] = j.whole
+				}
+				continue
+			} // else each may hold what the other lacks
 		}
 		first[j.steps[0].index] = j
 		for _, s := range j.steps[1:] {

@@ -53,6 +53,9 @@ type manifest struct {
 //
 //	/v2/acme/billing-api/manifests/1.4.0   /v2/acme/tiny/blobs/sha256:9b32…
 func (m *manifests) request(r *request, path []byte, o *evidence.Out) bool {
+	if len(r.host) == 0 {
+		r.host = mirrored(r.uri)
+	}
 	if i := bytes.LastIndex(path, []byte("/manifests/")); i > 0 {
 		name, ref := string(path[:i]), string(path[i+len("/manifests/"):])
 		if !repository(name) || !reference(ref) {
@@ -72,6 +75,25 @@ func (m *manifests) request(r *request, path []byte, o *evidence.Out) bool {
 		return true
 	}
 	return false
+}
+
+// mirrored is the registry that containerd wants from a mirror, nil when the
+// request names none.
+// https://github.com/containerd/containerd/blob/main/docs/hosts.md
+//
+//	GET /v2/acme/api/manifests/1.4?ns=ghcr.io
+func mirrored(uri []byte) []byte {
+	_, query, _ := bytes.Cut(uri, []byte("?"))
+	for part := range bytes.SplitSeq(query, []byte("&")) {
+		if host, ok := bytes.CutPrefix(part, []byte("ns=")); ok && bytes.IndexByte(host, '.') > 0 && bytes.IndexFunc(host, notHostname) < 0 {
+			return host
+		}
+	}
+	return nil
+}
+
+func notHostname(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != ':'
 }
 
 // uploadDigest is the digest that ends the upload of a blob.
