@@ -200,6 +200,7 @@ func notebookAsk(name string, args []string) *ask {
 // is seen, nobody knows what came.
 //
 //	fly deploy    railway up --detach    vercel deploy --prod    eb deploy    firebase deploy --only functions
+//	modal deploy app.py    git push heroku main
 //
 // https://fly.io/docs/flyctl/deploy/  https://docs.railway.com/reference/cli-api
 // https://vercel.com/docs/cli/deploy  https://firebase.google.com/docs/cli
@@ -221,6 +222,16 @@ func placeAsk(name string, args []string) *ask {
 		a.speaks = true
 	case "werf": // it draws boxes around what docker prints
 		if verb != "build" && verb != "converge" {
+			return nil
+		}
+		a.speaks = true
+	case "modal":
+		if verb != "deploy" && verb != "run" && verb != "serve" {
+			return nil
+		}
+		a.speaks = true
+	case "git": // a remote that builds what it gets
+		if verb != "push" || len(plain) < 2 || !slices.Contains([]string{"heroku", "dokku", "scalingo", "clever", "piku"}, plain[1]) {
 			return nil
 		}
 		a.speaks = true

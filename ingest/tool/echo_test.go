@@ -217,6 +217,7 @@ func TestEcho(t *testing.T) {
 		{"programs that install without a word", "> meltano install\n> maturin develop\n> mlflow run .\n> mlflow run . --env-manager local\n> maturin build", []string{"opaque 1 pkg:pypi", "opaque 2 pkg:pypi", "opaque 3 pkg:pypi"}},
 		{"tools of mise", "> mise install\n> mise use -g python@3.12\n> mise use pipx:aider-chat", []string{"opaque 1 pkg:pypi", "opaque 3 pkg:pypi/aider-chat"}},
 		{"places that build", "> fly deploy\n> fly deploy --image x\n> vercel deploy --prebuilt\n> gcloud app deploy", []string{"opaque 1 pkg:oci", "opaque 4 pkg:oci"}},
+		{"remotes that build", "> git push heroku main\n> git push origin main\n> modal deploy app.py\n> modal token set", []string{"opaque 1 pkg:oci", "opaque 3 pkg:oci"}},
 		{"a program that is looked for", "> $(which pip) install -q litellm\n> `command -v pip3` install -q litellm", []string{"opaque 1 pkg:pypi/litellm", "opaque 2 pkg:pypi/litellm"}},
 		{"what terraform runs here", "null_resource.deps (local-exec): Executing: [\"/bin/sh\" \"-c\" \"pip install -q litellm\"]", []string{"opaque 1 pkg:pypi/litellm"}},
 		{"node_modules that no line made", "> node_modules/.bin/eslint .", []string{"opaque 1 pkg:npm"}},
