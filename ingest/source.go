@@ -205,6 +205,10 @@ func (s *source) member(r io.Reader, at where) (err error) {
 		h.Name, h.Dir = path.Base(c.Name), path.Base(path.Dir(c.Name))
 	}
 	f := s.claim(h)
+	if why := writtenText(f, h); why != "" && s.g.opt.Format == "" {
+		s.state(at.path, timeline.Unread, why)
+		return nil
+	}
 	if f == nil && len(d.head) == 0 && at.from.gap() == nil {
 		if at.depth == 0 { // an empty member of an archive says nothing
 			s.state(at.path, timeline.Unread, "empty")

@@ -100,7 +100,7 @@ func mentionsTool(text []byte) bool {
 // lines of a tool have the same.
 func kindOf(line []byte) []byte {
 	word, rest, _ := bytes.Cut(bytes.TrimLeft(line, " \t"), []byte(" "))
-	if string(word) == "➤" || string(word) == "npm" {
+	if string(word) == "➤" || string(word) == "npm" || string(word) == "=>" {
 		word, _, _ = bytes.Cut(rest, []byte(" "))
 	}
 	return word

@@ -20,7 +20,7 @@ var Apt = evidence.Format{
 	Sample: "apt 2.6 run for this project",
 	Starts: aptStarts(
 		"Get:", "Unpacking ", "Setting up ", "Removing ", "Selecting previously ", "Preparing to unpack ", "Reading package lists", "Building dependency tree",
-		"Reading state information", "The following ", "E: ", "Inst ",
+		"Reading state information", "The following ", "E: ", "Inst ", "dpkg: ",
 	),
 	Tool: func() evidence.Parser { return &apt{} },
 }
@@ -73,6 +73,8 @@ func (a *apt) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 			return evidence.Done
 		}
 		return evidence.Miss
+	case word == "dpkg:":
+		return a.broke(rest, o)
 	case word == "E:":
 		a.failed = a.op != nil
 		return evidence.Miss
@@ -173,6 +175,26 @@ func (a *apt) unpacking(rest string, o *evidence.Out) evidence.Result {
 		a.unpacked[key] = o.Mark()
 		a.order = append(a.order, key)
 	}
+	return evidence.Done
+}
+
+// broke reads that what was being unpacked could not be, in any language. It had
+// come over, and nothing says that it is in place.
+//
+//	dpkg: error processing archive /var/cache/apt/archives/curl_7.88.1-10_amd64.deb (--unpack):
+func (a *apt) broke(rest string, o *evidence.Out) evidence.Result {
+	file, _, ok := strings.Cut(rest, ".deb")
+	if !ok || a.op == nil || !strings.Contains(rest, "(--unpack)") || len(a.order) == 0 {
+		return evidence.Miss
+	}
+	name, _, _ := strings.Cut(file[strings.LastIndexByte(file, '/')+1:], "_")
+	last := a.order[len(a.order)-1]
+	mark, open := a.unpacked[last]
+	if it, _, _ := strings.Cut(last, "@"); !open || it[strings.LastIndexByte(it, '/')+1:] != name {
+		return evidence.Miss
+	}
+	delete(a.unpacked, last)
+	o.At(mark, timeline.Event{Action: timeline.Resolve, Op: a.op.Number, Items: []timeline.Item{{Artifact: last}}})
 	return evidence.Done
 }
 
