@@ -124,6 +124,8 @@ func FuzzDockerListed(f *testing.F)             { fuzzRecords(f, DockerListed) }
 func FuzzCloudTrail(f *testing.F)               { fuzzRecords(f, CloudTrail) }
 func FuzzHarbor(f *testing.F)                   { fuzzRecords(f, Harbor) }
 func FuzzGCPAudit(f *testing.F)                 { fuzzRecords(f, GCPAudit) }
+func FuzzDockerHubAudit(f *testing.F)           { fuzzRecords(f, DockerHubAudit) }
+func FuzzNexusComponents(f *testing.F)          { fuzzRecords(f, NexusComponents) }
 func FuzzQuay(f *testing.F)                     { fuzzRecords(f, Quay) }
 func FuzzOsquery(f *testing.F)                  { fuzzRecords(f, Osquery) }
 func FuzzFalco(f *testing.F)                    { fuzzRecords(f, Falco) }
