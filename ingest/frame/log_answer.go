@@ -3,6 +3,7 @@ package frame
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -106,7 +107,72 @@ func (*logAnswer) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 	if len(lines) > 0 {
 		o.Seen("")
 	}
+	if lack := answerLacks(l.Text); lack != "" {
+		o.Cut(lack)
+	}
 	return s
+}
+
+// answerLacks says what of the lines that were asked for an answer does not hold,
+// where it says so itself. Lines that were found best come first, not those that
+// came first: there may be some before and after those that lack.
+//
+//	{"took":3,"timed_out":false,"_shards":{"total":5,"successful":5,"skipped":0,"failed":0},"hits":{"total":{"value":10000,"relation":"gte"},"hits":[{"_index":…}]}}
+//	{"preview":true,"offset":0,"result":{"_raw":"Collecting litellm"}}
+func answerLacks(answer []byte) string {
+	for f := evidence.JSONFields(answer); f.Next(); {
+		switch string(f.Key) {
+		case "timed_out":
+			if string(f.Value) == "true" {
+				return "the search timed out: its answer lacks lines"
+			}
+		case "preview":
+			if string(f.Value) == "true" {
+				return "a preview of results: save those of the search when it is done"
+			}
+		case "_shards":
+			if n := jsonNumber(f.Value, "failed"); n > 0 {
+				return fmt.Sprintf("%d shards did not answer the search", n)
+			}
+		case "hits":
+			if lack := hitsLack(f.Value); lack != "" {
+				return lack
+			}
+		}
+	}
+	return ""
+}
+
+// hitsLack compares how many lines were found with how many are there. Before
+// release 7 the total is a number.
+func hitsLack(hits []byte) string {
+	var found, there int64
+	for f := evidence.JSONFields(hits); f.Next(); {
+		switch string(f.Key) {
+		case "total":
+			found, _ = strconv.ParseInt(string(f.Value), 10, 64)
+			found = max(found, jsonNumber(f.Value, "value"))
+		case "hits":
+			for e := evidence.JSONElements(f.Value); e.Next(); {
+				there++
+			}
+		}
+	}
+	if found > there {
+		return fmt.Sprintf("%d of %d lines that were found: ask for all (size, search_after)", there, found)
+	}
+	return ""
+}
+
+// jsonNumber is a whole number among the fields of an object, 0 when it is none.
+func jsonNumber(object []byte, name string) int64 {
+	for f := evidence.JSONFields(object); f.Next(); {
+		if string(f.Key) == name {
+			n, _ := strconv.ParseInt(string(f.Value), 10, 64)
+			return n
+		}
+	}
+	return 0
 }
 
 // maxAnswer bounds the nesting of an answer.
