@@ -361,10 +361,14 @@ func plainMessage(text []byte) []byte {
 	return bytes.TrimRight(text, "\n")
 }
 
-// loggedCommand is the command that sudo or cron say they run, nil for none:
+// loggedCommand is the command that sudo, doas, cron, snoopy or a shell that logs
+// its history say they run, nil for none:
 //
 //	deploy : TTY=pts/0 ; PWD=/srv ; USER=root ; COMMAND=/usr/bin/docker pull redis:7
 //	(root) CMD (docker pull redis:7)
+//	deploy ran command docker pull redis:7 as root from /srv
+//	[login:deploy sid:1 tty:/dev/pts/0 uid:deploy(1000) cwd:/srv]: docker pull redis:7
+//	HISTORY: PID=812 UID=0 docker pull redis:7
 func loggedCommand(program, text []byte) []byte {
 	switch string(program) {
 	case "sudo":
@@ -374,6 +378,20 @@ func loggedCommand(program, text []byte) []byte {
 	case "CRON", "cron", "crond", "CROND", "/usr/sbin/cron", "/usr/sbin/crond":
 		if _, command, ok := bytes.Cut(text, []byte(") CMD (")); ok {
 			return bytes.TrimSuffix(command, []byte(")"))
+		}
+	case "doas":
+		if _, command, ok := bytes.Cut(text, []byte(" ran command ")); ok {
+			command, _, _ = bytes.Cut(command, []byte(" from /"))
+			return command[:max(0, bytes.LastIndex(command, []byte(" as ")))]
+		}
+	case "snoopy":
+		if head, command, ok := bytes.Cut(text, []byte("]: ")); ok && bytes.HasPrefix(head, []byte("[")) {
+			return command
+		}
+	case "bash", "-bash", "sh", "-sh":
+		if head, command, ok := bytes.Cut(text, []byte(" UID=")); ok && bytes.HasPrefix(head, []byte("HISTORY: PID=")) {
+			_, command, _ = bytes.Cut(command, []byte(" "))
+			return command
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ package tool
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,7 +37,7 @@ var Pip = evidence.Format{
 func looksPip(text []byte) bool {
 	switch text[0] {
 	case 'D':
-		if bytes.HasPrefix(text, []byte("Downloading/")) {
+		if bytes.HasPrefix(text, []byte("Downloading/")) || bytes.HasPrefix(text, []byte("Downloading from URL ")) {
 			return true
 		}
 	case 'C':
@@ -230,12 +231,14 @@ func distItem(d evidence.Dist) timeline.Item {
 //	Downloading litellm-1.107.0-py3-none-any.whl.metadata (399 bytes)
 //	Downloading http://mirror.acme.example/packages/23/bd/18d1/litellm-1.107.0-py3-none-any.whl (657kB)
 //	Using cached sgmllib3k-1.0.0.tar.gz (5.8 kB)
+//	Downloading from URL http://mirror.acme.example/packages/2d/2c/5ccb/six-1.9.0.tar.gz#md5=de06… (from http://mirror.acme.example/simple/six/)
 func (p *pip) download(a timeline.Action, rest []byte, o *evidence.Out) evidence.Result {
+	rest = bytes.TrimPrefix(rest, []byte("from URL "))
 	file, size, _ := bytes.Cut(rest, []byte(" "))
 	d, ok := evidence.ParseDist(string(bytes.TrimSpace(file)))
 	// Other programs download archives too; those of pip follow a question, or
-	// have a size in parentheses.
-	if !ok || !d.Wheel && p.op == nil && !bytes.HasPrefix(bytes.TrimSpace(size), []byte("(")) {
+	// have a size in parentheses, or come from where an index keeps its files.
+	if !ok || !d.Wheel && p.op == nil && !bytes.HasPrefix(bytes.TrimSpace(size), []byte("(")) && !indexPath.Match(file) {
 		return evidence.Miss
 	}
 	p.current(o)
@@ -246,6 +249,9 @@ func (p *pip) download(a timeline.Action, rest []byte, o *evidence.Out) evidence
 	p.once(a, o, distItem(d))
 	return evidence.Done
 }
+
+// indexPath is where an index keeps files: under the hash of each.
+var indexPath = regexp.MustCompile(`/packages/[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{28,64}/[^/]+$`)
 
 func (p *pip) using(rest []byte, l *evidence.Line, o *evidence.Out) evidence.Result {
 	if file, ok := bytes.CutPrefix(rest, []byte("cached ")); ok {
