@@ -56,3 +56,7 @@ func FuzzArgoWorkflow(f *testing.F) { fuzz(f, ArgoWorkflow, "w.yaml") }
 
 func FuzzMachineList(f *testing.F) { fuzz(f, MachineList, "l.txt") }
 func FuzzIntuneApps(f *testing.F)  { fuzz(f, IntuneApps, "l.csv") }
+
+func FuzzPodLock(f *testing.F)       { fuzz(f, PodLock, "Podfile.lock") }
+func FuzzChartLock(f *testing.F)     { fuzz(f, ChartLock, "Chart.lock") }
+func FuzzTerraformLock(f *testing.F) { fuzz(f, TerraformLock, ".terraform.lock.hcl") }

@@ -67,14 +67,16 @@ func readNuGetLock(d *evidence.Doc, o *evidence.Out) error {
 	return err
 }
 
-// NuGetAssets is what NuGet writes of a restore. It is often checked in, and is
-// then of another machine.
+// NuGetAssets is what NuGet writes of a restore, and the list that lies beside a
+// program that was built of it. The first is often checked in, and is then of
+// another machine.
 // https://learn.microsoft.com/en-us/nuget/concepts/package-installation
+// https://github.com/dotnet/sdk/blob/main/documentation/specs/runtime-configuration-file.md
 var NuGetAssets = evidence.Format{
 	Name:   "nuget-assets",
 	Shape:  evidence.DocumentShape,
-	Title:  "obj/project.assets.json",
-	Proves: "the versions of packages of .NET that a restore chose",
+	Title:  "obj/project.assets.json, *.deps.json",
+	Proves: "the versions of packages of .NET that a restore chose; in *.deps.json, those that a program was built with",
 	Cannot: "on which machine that was, and when; that the packages were in place",
 	Doc:    "https://learn.microsoft.com/en-us/nuget/concepts/package-installation",
 	Sample: "written by hand after files of public projects",
@@ -93,6 +95,10 @@ var NuGetAssets = evidence.Format{
 func readNuGetAssets(d *evidence.Doc, o *evidence.Out) error {
 	all, err := documents(d)
 	o.Seen("")
+	action := timeline.Resolve
+	if strings.HasSuffix(d.Name, ".deps.json") {
+		action = timeline.Present
+	}
 	for _, v := range all {
 		for id, p := range v.get("libraries").fields() {
 			if p.get("type").text() != "package" {
@@ -105,7 +111,7 @@ func readNuGetAssets(d *evidence.Doc, o *evidence.Out) error {
 				continue
 			}
 			at(d, o, p.get("type"))
-			o.Emit(timeline.Resolve, nil, it)
+			o.Emit(action, nil, it)
 		}
 	}
 	return err
