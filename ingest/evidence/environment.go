@@ -93,6 +93,9 @@ func InstalledAt(path string) (kinds []string) {
 	if last := path[strings.LastIndexByte(path, '/')+1:]; last == "bin" || strings.HasSuffix(last, "-bin") || strings.Contains(path, "/bin/") || strings.Contains(path, "toolcache") {
 		kinds = append(kinds, "github") // programs, as releases have them
 	}
+	if path == "~/.local" || strings.HasSuffix(path, "/.local") || strings.HasSuffix(path, ".local/bin") || strings.HasSuffix(path, ".local/lib") {
+		kinds = append(kinds, "pypi") // pip install --user
+	}
 	for _, p := range installedPaths {
 		if !strings.Contains(path, p.part) {
 			continue
@@ -121,6 +124,12 @@ var installedPaths = []struct {
 	{"toolcache/python", []string{"pypi"}},
 	{"pipx", []string{"pypi"}},
 	{"share/uv/tools", []string{"pypi"}},
+	{"share/hatch", []string{"pypi"}},
+	{".pyenv", []string{"pypi"}},
+	{"share/mise", []string{"pypi", "npm"}},
+	{".asdf", []string{"pypi", "npm"}},
+	{".nvm", []string{"npm"}},
+	{"npm-global", []string{"npm"}},
 	{"conda", []string{"conda", "pypi"}},
 	{"micromamba", []string{"conda", "pypi"}},
 	{".pixi", []string{"conda", "pypi"}},

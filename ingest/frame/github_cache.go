@@ -20,8 +20,8 @@ func (r *restoring) begins(a evidence.CIAction) {
 	name := strings.ToLower(a.Name)
 	kept, setsUp := keeping[name]
 	*r = restoring{step: strings.Contains(name, "cache") || setsUp}
-	if kept != "" {
-		r.add(kept)
+	for kind := range strings.FieldsSeq(kept) {
+		r.add(kind)
 	}
 }
 
@@ -30,6 +30,9 @@ func (r *restoring) begins(a evidence.CIAction) {
 // https://github.com/actions/setup-go#caching-dependency-files-and-build-outputs
 var keeping = map[string]string{
 	"restore-virtualenv": "pypi", // syphar's, which keeps where Python installs
+	"setup-pixi":         "conda pypi",
+	"mise-action":        "pypi npm",
+	"setup-micromamba":   "",
 	"setup-python":       "", "setup-ruby": "", "setup-java": "", "setup-dotnet": "", "setup-go": "golang", "setup-gradle": "maven", "gradle-build-action": "maven",
 }
 
@@ -63,6 +66,11 @@ func (r *restoring) setting(text []byte) {
 			r.add("maven")
 		case "false":
 			r.kinds = nil
+		}
+	case "cache-environment", "cache-env":
+		if string(value) == "true" {
+			r.add("conda")
+			r.add("pypi")
 		}
 	case "bundler-cache":
 		if string(value) == "true" {

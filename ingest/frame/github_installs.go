@@ -36,10 +36,31 @@ var installing = map[string]struct{ tool, kind string }{
 	"expo/expo-github-action":                         {"npm", "npm"},
 	"ramsey/composer-install":                         {"composer", "composer"},
 	"php-actions/composer":                            {"composer", "composer"},
-	"serverless/github-action":                        {"npm", "npm"},
+	"serverless/github-action":                        {"sls", ""},
 	"google-github-actions/deploy-cloudfunctions":     {"gcloud", ""}, // what is deployed is installed there
 	"google-github-actions/deploy-appengine":          {"gcloud", ""},
 	"renovatebot/github-action":                       {"renovate", ""},
+	"azure/functions-action":                          {"az", ""},
+	"azure/static-web-apps-deploy":                    {"oryx", ""},
+	"einaregilsson/beanstalk-deploy":                  {"eb", ""},
+	"akhileshns/heroku-deploy":                        {"heroku", ""},
+	"youyo/aws-cdk-github-actions":                    {"cdk", ""},
+	"devcontainers/ci":                                {"devcontainer", ""}, // and what devcontainer.json has run
+	"ammaraskar/sphinx-action":                        {"pip", "pypi"},
+	"yaananth/run-notebook":                           {"pip", "pypi"},
+	"jpetrucciani/mypy-check":                         {"pip", "pypi"},
+	"dciborow/action-pylint":                          {"pip", "pypi"},
+	"py-actions/flake8":                               {"pip", "pypi"},
+	"pavelzw/pytest-action":                           {"pip", "pypi"},
+	"mhausenblas/mkdocs-deploy-gh-pages":              {"pip", "pypi"},
+	"asdf-vm/actions":                                 {"asdf", ""},
+	"jetify-com/devbox-install-action":                {"devbox", ""},
+	"jdx/mise-action":                                 {"mise", ""},
+	"prefix-dev/setup-pixi":                           {"pixi", "pypi"},
+	"anthropics/claude-code-action":                   {"agent", ""}, // an agent types what it finds right
+	"anthropics/claude-code-base-action":              {"agent", ""},
+	"openai/codex-action":                             {"agent", ""},
+	"google-github-actions/run-gemini-cli":            {"agent", ""},
 	"mxschmitt/action-tmate":                          {"tmate", ""}, // somebody may have typed anything
 	"lhotari/action-upterm":                           {"tmate", ""},
 }

@@ -89,7 +89,7 @@ func (j *githubJob) step(l *evidence.Line, s *evidence.Stream, o *evidence.Out, 
 	}
 	j.header, j.title, j.told = begun, append(j.title[:0], run...), false
 	j.command, j.pending, j.restoring = j.command[:0], timeline.Item{}, restoring{}
-	j.inputs, j.ours = inputs{}, ours{}
+	j.inputs, j.ours, j.code = inputs{}, ours{}, j.code[:0]
 	if image, ok := bytes.CutPrefix(run, []byte("docker://")); ok {
 		if name := timeline.NormalizeImage(string(image)); name != "" {
 			j.pending, j.action = timeline.Item{Artifact: name}, o.Mark()
@@ -137,6 +137,10 @@ func (j *githubJob) inHeader(l *evidence.Line, s *evidence.Stream, o *evidence.O
 		j.header = outside
 	case bytes.HasPrefix(text, []byte("shell: ")):
 		j.header = settings
+		if j.shellOf(l, o) {
+			j.ran(o)
+			return j.text
+		}
 	case j.header == script:
 		return j.scriptLine(l, s)
 	case string(text) == "with:" || string(text) == "env:":
@@ -159,6 +163,7 @@ func (j *githubJob) inHeader(l *evidence.Line, s *evidence.Stream, o *evidence.O
 		j.header, j.pending, j.command = script, timeline.Item{}, j.command[:0]
 		j.inputs, j.ours = inputs{}, ours{}
 		if j.told {
+			j.codeLine(text)
 			return s
 		}
 		return j.scriptLine(l, s)
@@ -193,6 +198,7 @@ const maxCommand = 64 << 10
 // scriptLine hands a command of the script on, joined when it stands on
 // several lines.
 func (j *githubJob) scriptLine(l *evidence.Line, s *evidence.Stream) *evidence.Stream {
+	j.codeLine(l.Text)
 	if continued(l.Text) && len(j.command) < maxCommand {
 		j.command = append(append(j.command, l.Text[:len(l.Text)-1]...), ' ')
 		return s

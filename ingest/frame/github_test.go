@@ -105,6 +105,8 @@ func TestGitHubSteps(t *testing.T) {
 			[]string{"##[group]Run true", "[36;1mtrue[0m", "[36;1mget a[0m", "shell: bash", "##[endgroup]"},
 			[]string{"opaque 1 true", "opaque 3 get a", "require 1 true", "require 3 get a"},
 		},
+		{"what pip is to install", []string{"##[group]Run acme/prepare@v1", "with:", "  requirements: dev.txt", "  python-packages: a b", "  requirements: false", "##[endgroup]"},
+			[]string{"opaque 3 pip install -r dev.txt", "opaque 4 pip install a b", "require 3 pip install -r dev.txt", "require 4 pip install a b", "run 1 pkg:github/acme/prepare"}},
 		{"a local action", []string{"##[group]Run ./.github/actions/x", "with:", "  a: b", "##[endgroup]"}, nil},
 		{"an image as a step", []string{"##[group]Run docker://alpine:3.20", "##[endgroup]"}, []string{"run 1 docker.io/library/alpine:3.20"}},
 		{
@@ -142,6 +144,8 @@ func TestGitHubCoverage(t *testing.T) {
 		{"the step file that sets up", []string{start, named}, 0, false},
 		{"the step file that cleans up", []string{end}, 0, false},
 		{"an excerpt", []string{step, "got a"}, 0, false},
+		{"without what sets the job up", []string{start, step, end}, 0, true},
+		{"of an old runner", []string{start, "Prepare workflow directory", step, end}, 1, false},
 		{"no step at all", []string{start, named, end}, 1, false},
 		{"no step, and an action for one", []string{start, "Download action repository 'actions/checkout@v4' (SHA:11bd71901bbe5b1630ceea73d27597364c9af683)", named, end}, 0, true},
 		{"two logs in one file", []string{start, named, step, end, start, named, step, end}, 1, false},

@@ -13,6 +13,7 @@ type inputs struct {
 	with bool // below with:, not env:
 	told bool // the setting at work is a command, which may go on in the next lines
 	code bool // and one of JavaScript
+	pip  bool // the setting at work lists packages of Python, or files that do
 	step bool // the step is an action's
 }
 
@@ -34,8 +35,12 @@ func (in *inputs) command(text []byte) []byte {
 	case !in.step || !in.with:
 		return nil
 	case ok && settingName(name):
-		in.told = ranInputs[strings.ToLower(string(bytes.ReplaceAll(bytes.ReplaceAll(name[2:], []byte("-"), nil), []byte("_"), nil)))]
+		plain := strings.ToLower(string(bytes.ReplaceAll(bytes.ReplaceAll(name[2:], []byte("-"), nil), []byte("_"), nil)))
+		in.told, in.pip = ranInputs[plain], pipInputs[plain]
 		text = value
+	}
+	if in.pip {
+		return pipInput(bytes.TrimSpace(text))
 	}
 	if text = bytes.TrimSpace(text); !in.told || len(text) == 0 {
 		return nil
@@ -44,6 +49,27 @@ func (in *inputs) command(text []byte) []byte {
 		return []byte("node -e '" + string(bytes.ReplaceAll(text, []byte("'"), []byte(`"`))) + "'")
 	}
 	return text
+}
+
+// pipInputs are names of settings that list what pip is to install, without
+// their hyphens.
+var pipInputs = map[string]bool{
+	"pipinstall": true, "piprequirements": true, "pippackages": true, "pipdependencies": true, "requirements": true, "requirementsfile": true,
+	"requirementspath": true, "requirementstxt": true, "pythonpackages": true, "pythonrequirements": true,
+}
+
+// pipInput is the command that such a setting stands for.
+//
+//	requirements: requirements.txt    pip-install: -r requirements.txt
+func pipInput(value []byte) []byte {
+	switch text := string(value); {
+	case text == "", text == "true", text == "false", text == "|", strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
+		return nil
+	case strings.HasSuffix(text, ".txt") && !strings.Contains(text, " "), strings.HasSuffix(text, ".in"), strings.HasSuffix(text, ".toml"):
+		return []byte("pip install -r " + text)
+	default:
+		return []byte("pip install " + text)
+	}
 }
 
 // input hands on the command of a setting.

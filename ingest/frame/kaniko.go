@@ -48,6 +48,8 @@ type kanikoBuild struct {
 	told      map[string]bool
 	pushing   []string // names that the image is pushed to
 	pushed    bool
+	running   string // a RUN of which no line says what was run yet
+	at        evidence.Line
 }
 
 // retrieved is an image whose manifest was asked for.
@@ -100,6 +102,7 @@ func (k *kaniko) begin(s *evidence.Stream, o *evidence.Out) *kanikoBuild {
 		k.order = append(k.order, s)
 	}
 	b := &kanikoBuild{op: o.NewOp("kaniko", ""), outer: s.OpParent, told: map[string]bool{}}
+	s.Spoken()
 	s.Step(o)
 	s.OpParent = b.op.Number
 	k.builds[s] = b
@@ -116,6 +119,7 @@ func (k *kaniko) End(o *evidence.Out) {
 }
 
 func (b *kanikoBuild) finish(s *evidence.Stream, o *evidence.Out) {
+	b.unshown(s, o)
 	s.Step(o)
 	s.OpParent = b.outer
 	for _, r := range b.retrieved {
@@ -157,6 +161,10 @@ func (b *kanikoBuild) line(text string, l *evidence.Line, s *evidence.Stream, o 
 	b.unpacked(o)
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
+	case "RUN", "COPY", "ADD", "WORKDIR", "ENV", "USER", "Taking", "Pushing", "Pushed", "Building":
+		b.unshown(s, o)
+	}
+	switch word {
 	case "Retrieving", "Downloading":
 		rest = strings.TrimPrefix(strings.TrimPrefix(rest, "base "), "image ")
 		b.retrieve(strings.TrimPrefix(rest, "manifest "), o)
@@ -182,13 +190,16 @@ func (b *kanikoBuild) line(text string, l *evidence.Line, s *evidence.Stream, o 
 			b.reused(cmd, l, s, o)
 		}
 	case "Running:":
-		if cmd, ok := strings.CutPrefix(rest, "[/bin/sh -c "); ok {
-			echo := *l
-			echo.Text, echo.Echo = []byte(strings.TrimSuffix(cmd, "]")), true
-			o.Feed(&echo, s)
+		b.running = ""
+		if cmd, ok := strings.CutPrefix(rest, "["); ok {
+			feedCommand(kanikoCommand(strings.TrimSuffix(cmd, "]")), l, s, o)
 		}
 	case "RUN", "COPY", "ADD", "WORKDIR", "ENV", "USER", "Taking":
 		s.Step(o)
+		if word == "RUN" && !b.told[evidence.Instruction(text)] {
+			b.running, b.at = rest, *l
+			b.at.Text = nil
+		}
 	case "Pushing":
 		if ref, ok := strings.CutPrefix(rest, "image to "); ok && len(b.pushing) < maxLayers {
 			b.pushing = append(b.pushing, ref)
@@ -199,6 +210,43 @@ func (b *kanikoBuild) line(text string, l *evidence.Line, s *evidence.Stream, o 
 		return false
 	}
 	return true
+}
+
+// unshown reads the command of a RUN that the log shows alone: what else the
+// executor says of it was filtered out.
+func (b *kanikoBuild) unshown(s *evidence.Stream, o *evidence.Out) {
+	if b.running != "" {
+		feedCommand(b.running, &b.at, s, o)
+	}
+	b.running = ""
+}
+
+// feedCommand hands a command on that the executor runs.
+func feedCommand(command string, l *evidence.Line, s *evidence.Stream, o *evidence.Out) {
+	echo := *l
+	echo.Text, echo.Echo, echo.Flat = []byte(command), true, false
+	o.Feed(&echo, s)
+}
+
+// kanikoCommand takes the shell off the words that the executor runs, which it
+// prints without quotes; a RUN that is a list has none.
+//
+//	/bin/sh -c pip install litellm
+//	/bin/bash -eo pipefail -c pip install litellm
+//	pip install litellm
+func kanikoCommand(words string) string {
+	fields := strings.Fields(words)
+	if len(fields) == 0 || !strings.HasSuffix(fields[0], "sh") {
+		return words
+	}
+	at := len(fields[0])
+	for _, w := range fields[1:] {
+		at += strings.Index(words[at:], w) + len(w)
+		if w[0] == '-' && w[len(w)-1] == 'c' {
+			return words[at:]
+		}
+	}
+	return words
 }
 
 // retrieve notes an image whose manifest is asked for.

@@ -75,6 +75,7 @@ var asking = map[string]func(name string, args []string) *ask{
 	"gem": gemAsk, "bundle": bundleAsk, "go": goAsk, "cargo": cargoAsk,
 	"docker": dockerAsk, "podman": dockerAsk, "nerdctl": dockerAsk, "buildah": dockerAsk, "crictl": dockerAsk,
 	"docker-compose": composeAsk, "podman-compose": composeAsk,
+	"executor": executorAsk, "depot": builderAsk, "img": builderAsk, "nixpacks": builderAsk, "railpack": builderAsk, "cog": builderAsk, "repo2docker": builderAsk, "jupyter-repo2docker": builderAsk,
 	"crane": craneAsk, "kubectl": kubectlAsk, "oc": kubectlAsk, "skaffold": skaffoldAsk, "ng": ngAsk, "deno": denoAsk,
 	"skopeo": fetcherAsk, "oras": fetcherAsk, "regctl": fetcherAsk, "ctr": fetcherAsk, "singularity": fetcherAsk, "apptainer": fetcherAsk, "trivy": fetcherAsk,
 	"grype": fetcherAsk, "syft": fetcherAsk, "dive": fetcherAsk, "kind": fetcherAsk, "minikube": fetcherAsk, "k3d": fetcherAsk,

@@ -25,6 +25,35 @@ func buildAsk(name string, words []string) *ask {
 	return &ask{tool: name, kind: "image", others: everyKind, loud: true, speaks: true, quiet: f.has("-q", "--quiet") || slices.Contains(f["--progress"], "quiet")}
 }
 
+// executorAsk reads kaniko's program, which says what it does unless it is told
+// to warn alone.
+//
+//	/kaniko/executor --context $CI_PROJECT_DIR --destination registry.acme.example/acme/api:1
+//
+// https://github.com/GoogleContainerTools/kaniko#additional-flags
+func executorAsk(_ string, args []string) *ask {
+	f, _ := splitFlags(args, wordSet("-c -f -d -v --context --dockerfile --destination --verbosity"))
+	if !f.has("--context", "-c", "--dockerfile", "-f", "--destination", "-d") {
+		return nil
+	}
+	level := strings.Join(append(f["-v"], f["--verbosity"]...), "")
+	quiet := level == "warn" || level == "error" || level == "fatal" || level == "panic"
+	return &ask{tool: "kaniko", kind: "image", others: everyKind, loud: true, speaks: true, quiet: quiet}
+}
+
+// builderAsk reads programs that have an image built by docker, BuildKit or a
+// builder of their own, and show its output.
+//
+//	depot build -t api .    nixpacks build .    cog build -t api
+func builderAsk(name string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-f -t --file --tag --build-arg --target --platform --progress --project --name -n"))
+	repo := strings.HasSuffix(name, "repo2docker")
+	if f.has("--help", "-h", "--version") || !repo && (len(plain) == 0 || plain[0] != "build" && plain[0] != "bake" && plain[0] != "push") {
+		return nil
+	}
+	return &ask{tool: name, kind: "image", others: everyKind, loud: true, speaks: true, quiet: f.has("-q", "--quiet") || slices.Contains(f["--progress"], "quiet")}
+}
+
 // composeAsk reads docker compose, which prints the names of services and not
 // those of their images.
 // https://docs.docker.com/reference/cli/docker/compose/
