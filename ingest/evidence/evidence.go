@@ -25,6 +25,7 @@ type Line struct {
 	Runs  bool   // and it runs now: what follows is its output
 	Cut   bool   // the line goes on elsewhere or was cut off
 	Open  []byte // escape sequence that the line ends inside of: no text, unless the line goes on
+	Given bool   // it is a setting of a program, which may show the command itself when it runs it
 	Flat  bool   // the text is known to hold no line end and no carriage return
 }
 

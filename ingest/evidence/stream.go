@@ -193,6 +193,7 @@ type Op struct {
 	passed   bool  // the same tool was run again, and no output had come
 	speaks   bool  // see Speaks
 	indirect bool  // see Indirect
+	given    bool  // it was a setting: see Line.Given
 	answered bool
 	opaque   []timeline.Item
 	mark     Mark
@@ -248,7 +249,11 @@ func (o *Out) Command(tool, command string, quiet bool, opaque []timeline.Item) 
 			}
 		}
 	}
+	if o.line != nil && o.line.Runs {
+		s.shown(tool)
+	}
 	op = o.newOp(tool, command)
+	op.given = o.line != nil && o.line.Given
 	op.Quiet, op.opaque, op.mark, op.script = quiet, opaque, o.Mark(), script
 	if len(s.commands) >= maxCommands {
 		o.finish(s.commands[0], timeline.OpOpen)
@@ -260,6 +265,16 @@ func (o *Out) Command(tool, command string, quiet bool, opaque []timeline.Item) 
 		o.pass(op)
 	}
 	return op, false
+}
+
+// shown drops what a setting asks for of a tool: the program that was given it
+// shows now what it runs.
+func (s *Stream) shown(tool string) {
+	for _, op := range s.commands {
+		if op.given && op.Tool == tool && !op.taken {
+			op.taken, op.opaque = true, nil
+		}
+	}
 }
 
 // pass notes that op runs on the current line, and that the commands for its

@@ -19,7 +19,6 @@ type githubJob struct {
 
 	started bool   // the runner's first line was seen
 	named   bool   // its name was seen: the job is set up
-	readied bool   // so was another line of setting it up
 	ended   bool   // the runner's clean-up was seen
 	torn    string // where two logs meet of which one is not whole: what was seen
 	steps   int
@@ -105,7 +104,7 @@ func (j *githubJob) own(text []byte) bool {
 		return bytes.HasPrefix(text, []byte(" Current ")) || bytes.HasPrefix(text, []byte(" Complete ")) ||
 			bytes.HasPrefix(text, []byte(" Cleaning ")) || bytes.HasPrefix(text, []byte(" Cache "))
 	case 'P':
-		return bytes.HasPrefix(text, []byte(" Post ")) || bytes.HasPrefix(text, []byte(" Prepare "))
+		return bytes.HasPrefix(text, []byte(" Post "))
 	case 'D':
 		return bytes.HasPrefix(text, []byte(" Download "))
 	case 'S':
@@ -131,15 +130,13 @@ func (j *githubJob) phase(text []byte, o *evidence.Out) {
 		case !j.started && (j.ended || j.steps > 0):
 			j.tear(`a job's log stands before the first "Current runner version"`)
 		}
-		j.started, j.ended, j.named, j.readied = true, false, false, false
+		j.started, j.ended, j.named = true, false, false
 	case bytes.HasPrefix(text, []byte(completeJobName)):
 		if j.named || j.ended {
 			j.tear("a job is named twice: the log of one goes on in that of another")
 		}
 		j.named = true
 		j.link(o)
-	case bytes.HasPrefix(text, []byte("Prepare ")):
-		j.readied = j.readied || j.steps == 0
 	case string(text) == "Post job cleanup.":
 		j.text.Step(o)
 	case string(text) == "Cleaning up orphan processes":

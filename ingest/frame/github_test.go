@@ -144,8 +144,6 @@ func TestGitHubCoverage(t *testing.T) {
 		{"the step file that sets up", []string{start, named}, 0, false},
 		{"the step file that cleans up", []string{end}, 0, false},
 		{"an excerpt", []string{step, "got a"}, 0, false},
-		{"without what sets the job up", []string{start, step, end}, 0, true},
-		{"of an old runner", []string{start, "Prepare workflow directory", step, end}, 1, false},
 		{"no step at all", []string{start, named, end}, 1, false},
 		{"no step, and an action for one", []string{start, "Download action repository 'actions/checkout@v4' (SHA:11bd71901bbe5b1630ceea73d27597364c9af683)", named, end}, 0, true},
 		{"two logs in one file", []string{start, named, step, end, start, named, step, end}, 1, false},

@@ -78,7 +78,7 @@ func (j *githubJob) input(l *evidence.Line) bool {
 	if command == nil {
 		return false
 	}
-	l.Text, l.Echo, l.Flat = command, true, false
+	l.Text, l.Echo, l.Flat, l.Given = command, true, false, true
 	return true
 }
 

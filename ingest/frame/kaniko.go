@@ -50,6 +50,7 @@ type kanikoBuild struct {
 	pushed    bool
 	running   string // a RUN of which no line says what was run yet
 	at        evidence.Line
+	made      int64 // events before it
 }
 
 // retrieved is an image whose manifest was asked for.
@@ -198,7 +199,7 @@ func (b *kanikoBuild) line(text string, l *evidence.Line, s *evidence.Stream, o 
 		s.Step(o)
 		if word == "RUN" && !b.told[evidence.Instruction(text)] {
 			b.running, b.at = rest, *l
-			b.at.Text = nil
+			b.at.Text, b.made = nil, o.Made()
 		}
 	case "Pushing":
 		if ref, ok := strings.CutPrefix(rest, "image to "); ok && len(b.pushing) < maxLayers {
@@ -215,7 +216,10 @@ func (b *kanikoBuild) line(text string, l *evidence.Line, s *evidence.Stream, o 
 // unshown reads the command of a RUN that the log shows alone: what else the
 // executor says of it was filtered out.
 func (b *kanikoBuild) unshown(s *evidence.Stream, o *evidence.Out) {
-	if b.running != "" {
+	if b.running == "" {
+		return
+	}
+	if s.Step(o); o.Made() == b.made { // its output did not tell either
 		feedCommand(b.running, &b.at, s, o)
 	}
 	b.running = ""

@@ -67,7 +67,7 @@ func variable(w string) bool { return strings.ContainsAny(w, "$`{%*") }
 // returns nil.
 var asking = map[string]func(name string, args []string) *ask{
 	"uv": uvAsk, "uvx": uvxAsk, "pipx": pipxAsk, "poetry": poetryAsk, "pipenv": poetryAsk, "pdm": poetryAsk,
-	"pip-sync":     func(string, []string) *ask { return &ask{tool: "pip", kind: "pypi", unnamed: true} },
+	"pip-sync": pipSyncAsk, "piptools": pipToolsAsk,
 	"easy_install": easyInstallAsk, "setup.py": setupAsk,
 	"conda": condaAsk, "mamba": condaAsk, "micromamba": condaAsk,
 	"npm": npmAsk, "pnpm": npmAsk, "yarn": npmAsk, "bun": npmAsk, "npx": npxAsk, "pnpx": npxAsk, "bunx": npxAsk,
@@ -84,12 +84,34 @@ var asking = map[string]func(name string, args []string) *ask{
 	"ovsx": ovsxAsk, "jenkins-plugin-cli": pluginManagerAsk, "install-plugins.sh": oldPluginsAsk, "java": javaAsk,
 	"pyproject-build": projectBuildAsk, "pip-audit": pipAuditAsk, "pex": pexAsk, "shiv": pexAsk, "gcloud": remoteBuildAsk, "az": remoteBuildAsk,
 	"prek": preCommitAsk, "mise": miseAsk, "rtx": miseAsk, "flit": shownByPip, "pulumi": shownByPip,
-	"rush": hiddenNodeAsk, "ember": hiddenNodeAsk, "meltano": hiddenAsk, "maturin": hiddenAsk, "mlflow": hiddenAsk, "snakemake": hiddenAsk, "ansible-builder": hiddenAsk, "briefcase": hiddenAsk,
+	"rush": hiddenNodeAsk, "ember": hiddenNodeAsk, "vue": hiddenNodeAsk, "nest": hiddenNodeAsk, "gatsby": hiddenNodeAsk, "expo": hiddenNodeAsk, "sf": hiddenNodeAsk, "sfdx": hiddenNodeAsk, "volta": hiddenNodeAsk, "eas": hiddenNodeAsk, "meteor": hiddenNodeAsk, "heroku": herokuAsk,
+	"asv": hiddenAsk, "snapcraft": hiddenAsk, "charmcraft": hiddenAsk, "rockcraft": hiddenAsk, "flatpak-builder": hiddenAsk, "buildozer": hiddenAsk, "p4a": hiddenAsk, "pynsist": hiddenAsk, "conda-lock": hiddenAsk,
+	"bentoml": hiddenAsk, "truss": hiddenAsk, "sky": hiddenAsk, "astro": hiddenAsk, "sst": hiddenAsk, "ampx": hiddenAsk, "amplify": hiddenAsk, "dagster-cloud": hiddenAsk,
+	"spacy": shownTool, "mypy": shownTool, "fpm": shownTool, "jupyter-book": notebookAsk, "jb": notebookAsk, "quarto": notebookAsk, "voila": notebookAsk,
+	"cf": placeAsk, "copilot": placeAsk, "func": placeAsk, "netlify": placeAsk,
+	"meltano": hiddenAsk, "maturin": hiddenAsk, "mlflow": hiddenAsk, "snakemake": hiddenAsk, "ansible-builder": hiddenAsk, "briefcase": hiddenAsk,
 	"jupyter": notebookAsk, "jupyter-nbconvert": notebookAsk, "papermill": notebookAsk, "ipython": notebookAsk, "runipy": notebookAsk, "pytest": notebookAsk, "py.test": notebookAsk,
 	"nix": everyPlaceAsk, "nix-build": everyPlaceAsk, "nix-shell": everyPlaceAsk, "nix-env": everyPlaceAsk, "home-manager": everyPlaceAsk, "nixos-rebuild": everyPlaceAsk,
 	"devbox": everyPlaceAsk, "flox": everyPlaceAsk, "guix": everyPlaceAsk, "asdf": everyPlaceAsk, "spack": everyPlaceAsk,
 	"fly": placeAsk, "flyctl": placeAsk, "railway": placeAsk, "werf": placeAsk, "vercel": placeAsk, "vc": placeAsk, "eb": placeAsk, "firebase": placeAsk,
 	"modal": placeAsk, "git": placeAsk,
+}
+
+// pipSyncAsk reads pip-sync, whose output is pip's.
+func pipSyncAsk(_ string, args []string) *ask {
+	f, _ := splitFlags(args, pipValued)
+	if f.has("--help", "-h", "--version", "-n", "--dry-run") {
+		return nil
+	}
+	return &ask{tool: "pip", kind: "pypi", unnamed: true, quiet: f.has(pipQuiet...)}
+}
+
+// pipToolsAsk reads "python -m piptools sync".
+func pipToolsAsk(name string, args []string) *ask {
+	if len(args) == 0 || args[0] != "sync" {
+		return nil
+	}
+	return pipSyncAsk(name, args[1:])
 }
 
 // easyInstallAsk reads the installer that came before pip.
@@ -327,6 +349,7 @@ func uvRun(args []string) *ask {
 	for _, with := range f["--with"] {
 		a.python(strings.Split(with, ","))
 	}
+	a.unnamed = a.unnamed || f.has("--with-requirements", "--with-editable")
 	if len(a.items) == 0 && !a.unnamed {
 		a.unnamed, a.loud = true, true
 	}

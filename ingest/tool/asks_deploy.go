@@ -55,6 +55,9 @@ func kubectlAsk(_ string, args []string) *ask {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
 	}
+	if len(args) > 1 && args[0] == "start-build" {
+		return placeAsk("oc", args)
+	}
 	f, plain := splitFlags(args, wordSet("-n --namespace --image --context --kubeconfig -l --selector -o --output --port --replicas --env --labels --restart --overrides --command -f --filename --schedule -c --container"))
 	dry := slices.ContainsFunc(f["--dry-run"], func(v string) bool { return v != "none" })
 	if len(plain) == 0 || dry || f.has("--help", "-h") {
@@ -93,7 +96,13 @@ func skaffoldAsk(_ string, args []string) *ask {
 // https://angular.dev/cli/add
 func ngAsk(_ string, args []string) *ask {
 	f, plain := splitFlags(args, wordSet("--registry --from --to"))
-	if len(plain) < 2 || plain[0] != "add" && plain[0] != "update" || f.has("--help") {
+	if f.has("--help", "--skip-install", "--dry-run") {
+		return nil
+	}
+	if len(plain) > 0 && (plain[0] == "new" || plain[0] == "n") { // a project with all that it needs
+		return &ask{tool: "ng", kind: "npm", unnamed: true}
+	}
+	if len(plain) < 2 || plain[0] != "add" && plain[0] != "update" {
 		return nil
 	}
 	a := &ask{tool: "ng", kind: "npm", others: []string{"npm"}}
@@ -203,4 +212,23 @@ func packagerAsk(name string, args []string) *ask {
 		}
 	}
 	return &ask{tool: name, kind: "pypi", unnamed: true, others: []string{"npm"}, quiet: true}
+}
+
+// herokuAsk reads the commands of Heroku that have an image built here, or a
+// project there, and those that install a plugin with npm.
+//
+//	heroku container:push web    heroku builds:create    heroku plugins:install heroku-builds
+//
+// https://devcenter.heroku.com/articles/container-registry-and-runtime
+func herokuAsk(name string, args []string) *ask {
+	if len(args) == 0 || slices.Contains(args, "--help") {
+		return nil
+	}
+	switch args[0] {
+	case "container:push":
+		return &ask{tool: name, kind: "image", others: everyKind, loud: true, speaks: true}
+	case "builds:create":
+		return &ask{tool: name, kind: "image", others: everyKind, quiet: true}
+	}
+	return hiddenNodeAsk(name, args)
 }

@@ -11,7 +11,7 @@ import (
 
 // with is the command with other words: the one that a wrapper runs.
 func (c shellCommand) with(words []string) shellCommand {
-	return shellCommand{words: words, muted: c.muted, hidden: c.hidden, to: c.to, from: c.from, behind: c.behind, yields: c.yields}
+	return shellCommand{words: words, muted: c.muted, hidden: c.hidden, to: c.to, from: c.from, behind: c.behind, yields: c.yields, sifted: c.sifted}
 }
 
 // fetchers are programs that print or save what an address holds.

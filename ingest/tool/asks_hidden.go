@@ -124,7 +124,11 @@ func entered(name string, args []string) []string {
 // https://ansible.readthedocs.io/projects/builder/en/latest/usage/
 var hiddenVerbs = map[string]map[string]bool{
 	"meltano": wordSet("install add upgrade"), "maturin": wordSet("develop dev"), "ansible-builder": wordSet("build"),
-	"mlflow": wordSet("run models"), "snakemake": nil, "briefcase": wordSet("create update dev"),
+	"mlflow": wordSet("run models"), "snakemake": nil, "briefcase": wordSet("create update dev build package run"),
+	"asv": wordSet("run continuous setup"), "snapcraft": nil, "charmcraft": wordSet("pack build"), "rockcraft": wordSet("pack"), "flatpak-builder": nil, "buildozer": nil,
+	"p4a": wordSet("apk aab aar create"), "pynsist": nil, "conda-lock": wordSet("install"), "bentoml": wordSet("build containerize deploy"), "truss": wordSet("push"),
+	"sky": wordSet("launch exec jobs"), "astro": wordSet("deploy dev"), "sst": wordSet("deploy dev"), "ampx": wordSet("pipeline-deploy sandbox"), "amplify": wordSet("push publish"),
+	"dagster-cloud": wordSet("serverless workspace"),
 }
 
 // hiddenAsk reads those programs.
@@ -141,19 +145,59 @@ func hiddenAsk(name string, args []string) *ask {
 	case name == "mlflow" && plain[0] == "models" && !slices.ContainsFunc(plain[1:], func(w string) bool { return w != "update-pip-requirements" }):
 		return nil
 	}
-	return &ask{tool: name, kind: "pypi", unnamed: true, quiet: true}
+	a := &ask{tool: name, kind: "pypi", unnamed: true, quiet: true}
+	if alsoNode[name] {
+		a.others = []string{"npm"}
+	}
+	return a
+}
+
+// alsoNode are those of them that install packages of Node too.
+var alsoNode = wordSet("snapcraft charmcraft rockcraft flatpak-builder sst ampx amplify")
+
+// shownTool reads commands that have pip install what they need, and show what
+// it prints.
+//
+//	python -m spacy download en_core_web_sm    mypy --install-types --non-interactive src
+//
+// https://spacy.io/api/cli#download
+func shownTool(name string, args []string) *ask {
+	f, plain := splitFlags(args, nil)
+	a := &ask{tool: "pip", kind: "pypi", unnamed: true}
+	switch {
+	case f.has("--help", "-h"):
+		return nil
+	case name == "spacy" && len(plain) > 0 && plain[0] == "download":
+	case name == "mypy" && f.has("--install-types"):
+		a.loud = true // where nothing lacks it is silent
+	case name == "fpm" && (slices.Contains(args, "python") || slices.Contains(args, "virtualenv") || slices.Contains(args, "npm")):
+		a.quiet, a.others = true, []string{"npm"}
+	default:
+		return nil
+	}
+	return a
 }
 
 // hiddenNodeAsk reads those that install packages of Node so.
 //
 //	rush install    ember install ember-cli-sass
 //
+// or make a project with them:
+//
+//	vue create web    nest new api    sf plugins install x    volta install yarn
+//
 // https://rushjs.io/pages/commands/rush_install/
 func hiddenNodeAsk(name string, args []string) *ask {
-	if len(args) == 0 || slices.Contains(args, "--help") || !slices.Contains([]string{"install", "update", "add"}, args[0]) {
+	if len(args) == 0 || slices.Contains(args, "--help") || !slices.Contains(nodeVerbs[name], args[0]) {
 		return nil
 	}
 	return &ask{tool: name, kind: "npm", unnamed: true, quiet: true}
+}
+
+// nodeVerbs are the commands of those programs.
+var nodeVerbs = map[string][]string{
+	"rush": {"install", "update", "add"}, "ember": {"install", "update", "add", "new", "init"}, "vue": {"create", "add"}, "nest": {"new", "n", "add"}, "gatsby": {"new"}, "expo": {"install", "prebuild"},
+	"sf": {"plugins", "plugins:install"}, "sfdx": {"plugins", "plugins:install"}, "heroku": {"plugins:install", "plugins:update"}, "volta": {"install"}, "eas": {"build"}, "meteor": {"create", "build", "deploy", "update"},
 }
 
 // shownByPip reads commands that have pip install, and show what it prints.
@@ -178,10 +222,14 @@ func shownByPip(name string, args []string) *ask {
 // https://nbconvert.readthedocs.io/en/latest/execute_api.html
 // https://papermill.readthedocs.io/en/latest/usage-cli.html
 func notebookAsk(name string, args []string) *ask {
-	runs := name == "papermill"
+	runs := name == "papermill" || name == "voila"
 	switch name {
 	case "jupyter":
 		runs = len(args) > 1 && (args[0] == "execute" || args[0] == "run" || args[0] == "nbconvert" && slices.Contains(args, "--execute"))
+	case "jupyter-book", "jb":
+		runs = len(args) > 0 && args[0] == "build"
+	case "quarto":
+		runs = len(args) > 0 && (args[0] == "render" || args[0] == "publish") && !slices.Contains(args, "--no-execute")
 	case "jupyter-nbconvert":
 		runs = slices.Contains(args, "--execute")
 	case "ipython", "runipy":
@@ -235,13 +283,35 @@ func placeAsk(name string, args []string) *ask {
 			return nil
 		}
 		a.speaks = true
+	case "cf":
+		if verb != "push" || f.has("-o", "--docker-image") {
+			return nil
+		}
+		a.quiet = true
+	case "oc": // it prints the log of the build where it follows
+		a.speaks, a.quiet = true, !f.has("--follow", "-F")
+	case "copilot":
+		if verb != "deploy" && verb != "svc" && verb != "job" {
+			return nil
+		}
+		a.speaks = true
+	case "func":
+		if verb != "azure" || !slices.Contains(plain, "publish") || slices.Contains(f["--build"], "local") || f.has("--no-build") {
+			return nil
+		}
+		a.quiet = true
+	case "netlify":
+		if verb != "build" && !f.has("--build") {
+			return nil
+		}
+		a.quiet = true
 	case "railway":
 		if verb != "up" {
 			return nil
 		}
 		a.speaks, a.quiet = true, f.has("-d", "--detach")
 	case "vercel", "vc":
-		if verb != "" && verb != "deploy" && verb != "." || f.has("--prebuilt") {
+		if verb != "" && verb != "deploy" && verb != "build" && verb != "." || f.has("--prebuilt") {
 			return nil
 		}
 		a.quiet = !f.has("--logs")
@@ -291,8 +361,8 @@ func localExec(text []byte) (command string, ok bool) {
 	}
 	_, command, ok = strings.Cut(rest, `" "-c" "`)
 	if !ok {
-		if _, command, ok = strings.Cut(rest, `" "-Command" "`); !ok {
-			return "", false
+		if _, command, ok = strings.Cut(rest, `" "-Command" "`); !ok { // words of a program: ["python3" "package.py" "build"]
+			command = strings.ReplaceAll(strings.TrimPrefix(rest, `"`), `" "`, " ")
 		}
 	}
 	return strings.NewReplacer(`\"`, `"`, `\n`, "\n", `\t`, " ").Replace(command), true

@@ -23,8 +23,8 @@ func npmAsk(name string, args []string) *ask {
 		}
 		plain = []string{"install"} // a bare yarn installs
 	}
-	if plain[0] == "global" && name == "yarn" {
-		plain = plain[1:]
+	if name == "yarn" {
+		plain = yarnWorkspace(plain)
 	}
 	if len(plain) == 0 {
 		return nil
@@ -59,6 +59,19 @@ func npmAsk(name string, args []string) *ask {
 	return a
 }
 
+// yarnWorkspace takes off what only says where yarn works.
+//
+//	yarn global add x    yarn workspace web add x    yarn workspaces focus --production    yarn workspaces foreach -A add x
+func yarnWorkspace(words []string) []string {
+	switch {
+	case words[0] == "global", words[0] == "workspaces" && len(words) > 1 && words[1] == "focus":
+		return words[1:]
+	case words[0] == "workspace" && len(words) > 2, words[0] == "workspaces" && len(words) > 2 && words[1] == "foreach":
+		return words[2:]
+	}
+	return words
+}
+
 // npmVerbs are the commands of npm by the words that stand for them.
 // https://docs.npmjs.com/cli/commands/npm-install
 var npmVerbs = map[string]string{
@@ -77,7 +90,7 @@ func npmVerb(name, word string) string {
 	verb := npmVerbs[word]
 	switch {
 	case name == "npm":
-	case name == "pnpm" && word == "fetch":
+	case name == "pnpm" && (word == "fetch" || word == "deploy"), name == "yarn" && word == "focus":
 		return "ci"
 	case verb == "pack", verb == "link", verb == "audit", verb == "create" && word != "create":
 		return ""

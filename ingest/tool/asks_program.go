@@ -90,7 +90,7 @@ func namesTask(file string) bool {
 		return true
 	}
 	folder, _, inside := strings.Cut(file, "/")
-	return inside && (folder == "ci" || folder == ".ci") ||
+	return inside && (folder == "ci" || folder == ".ci") || strings.HasPrefix(file, ".terraform/modules/") ||
 		slices.ContainsFunc(strings.FieldsFunc(stem, func(r rune) bool { return r == '-' || r == '_' }), func(w string) bool {
 			return w == "ci" || w == "cibuild" || w == "prepare" || w == "venv" || w == "devenv"
 		})
@@ -98,3 +98,19 @@ func namesTask(file string) bool {
 
 // taskPrograms are what projects call a program that does what a Makefile does.
 var taskPrograms = wordSet("ci make x tasks prepare runci magefile mage xtask noxfile fabfile dodo")
+
+// buildsTarget reports whether a build is told to make what is called after
+// packages that are installed: what a compiler's driver does is its own work else.
+//
+//	cmake --build build --target deps    ninja -C build install_python_deps    gulp install
+func buildsTarget(name string, args []string) bool {
+	var targets []string
+	switch name {
+	case "cmake":
+		f, _ := splitFlags(args, wordSet("--build --target -t -j --parallel --config --preset -S -B -G -D"))
+		targets = append(f["--target"], f["-t"]...)
+	case "ninja", "samu", "gulp", "grunt", "ant", "scons":
+		_, targets = splitFlags(args, wordSet("-C -f -j -k -l -t -d -w"))
+	}
+	return slices.ContainsFunc(targets, installsTarget)
+}

@@ -96,8 +96,9 @@ func hatchAsk(_ string, args []string) *ask {
 	if len(plain) > 0 && plain[0] == "build" {
 		return projectBuildAsk("hatch build", plain[1:])
 	}
+	second := append(plain[:len(plain):len(plain)], "", "")[1]
 	if len(plain) == 0 || f.has("--help", "-h", "--version") || !slices.Contains([]string{"run", "test", "shell", "fmt"}, plain[0]) &&
-		!slices.Equal(plain[:min(2, len(plain))], []string{"env", "create"}) {
+		(plain[0] != "env" || second != "create" && second != "run") && (plain[0] != "dep" || second != "sync") {
 		return nil
 	}
 	return &ask{tool: "hatch", kind: "pypi", unnamed: true, quiet: true}
@@ -117,7 +118,7 @@ func ryeAsk(_ string, args []string) *ask {
 // https://pixi.sh/latest/reference/cli/pixi/
 func pixiAsk(_ string, args []string) *ask {
 	_, plain := leadingFlags(args, nil)
-	if len(plain) == 0 || !slices.Contains([]string{"install", "i", "add", "run", "r", "update", "shell", "global"}, plain[0]) {
+	if len(plain) == 0 || !slices.Contains([]string{"install", "i", "add", "run", "r", "update", "upgrade", "shell", "global", "exec", "x", "reinstall"}, plain[0]) {
 		return nil
 	}
 	return &ask{tool: "pixi", kind: "conda", unnamed: true, others: []string{"pypi"}, quiet: true}

@@ -20,7 +20,7 @@ var Echo = evidence.Format{
 	Cannot: "that the command succeeded, which version a command without output got, and what a script or a task ran of which no line is shown: a job that ran one is unknown",
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
 	Sample: "made with dash and bash, and written by hand after the programs' documentation",
-	Starts: slices.Concat([]string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled, remoteBuild, "null_resource.", "terraform_data.", "module."}, runnerMarks, drives, pageMarks, cellMarks, bareStarts),
+	Starts: slices.Concat([]string{"+ ", "++", "$ ", "[90m$", `Running "`, hookInstalled, remoteBuild, "null_resource.", "terraform_data.", "module."}, toldStarts, runnerMarks, drives, pageMarks, cellMarks, bareStarts),
 	// A command is always given to its own tool first.
 	Commands: true,
 	Tool:     func() evidence.Parser { return &echo{} },
@@ -45,6 +45,7 @@ type echo struct {
 	said     meanings
 	runs     shown
 	flow     flow
+	told     bool // a line told of something that runs and is not shown: see toldLine
 }
 
 // maxQuoted bounds the lines of a text in quotes.
@@ -80,6 +81,9 @@ func (e *echo) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return evidence.Miss
 	}
 	if r := e.ranLine(l.Text, o); r != evidence.Miss {
+		return r
+	}
+	if r := e.toldLine(l.Text, o); r != evidence.Miss {
 		return r
 	}
 	if r := e.bareLine(l.Text, o); r != evidence.Miss {
@@ -356,6 +360,7 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 		if a.kind == "image" && len(a.items) > 0 {
 			e.image(a, args)
 		}
+		a.quiet = a.quiet || c.sifted && a.loud // silence is no answer there
 		a.certain = depth == 0 && !c.maybe && !e.flow.forked()
 		a.emit(strings.Join(c.words, " "), c.muted, o)
 	}
@@ -444,6 +449,6 @@ func (a *ask) topic() timeline.Topic {
 // End forgets an open command: half of one proves nothing.
 func (e *echo) End(_ timeline.OpState, o *evidence.Out) {
 	e.open, e.here, e.pulled, e.files, e.half = nil, "", nil, scripts{}, nil
-	e.said, e.runs, e.flow = meanings{}, shown{}, flow{}
+	e.said, e.runs, e.flow, e.told = meanings{}, shown{}, flow{}, false
 	e.listed.stop(o)
 }

@@ -241,6 +241,18 @@ func TestEcho(t *testing.T) {
 		{"scripts behind wrappers", "> xvfb-run -a ./ci.sh\n> doppler run -- ./ci.sh\n> sudo chroot root bash /setup.sh\n> aws-vault exec prod -- make -s\n> parallel ::: ./a.sh ./b.sh\n> prettier --check -- ./src\n> shellcheck -s bash ci.sh", []string{"opaque 1 pkg:any", "opaque 2 pkg:any", "opaque 3 pkg:any", "opaque 4 pkg:any", "opaque 5 pkg:any"}},
 		{"words that are split, and a text that a shell reads", "> env -S 'A=b pip install -q a1'\n> bash -s <<< \"pip install -q a2\"\n> grep x <<< 'pip install -q a3'\n> python3 < ci.py", []string{"opaque 1 pkg:pypi/a1", "opaque 2 pkg:pypi/a2", "opaque 4 pkg:any"}},
 		{"environments of all kinds", "> nix develop -c ./ci.sh\n> nix-shell -p x --run 'pip install -q a2'\n> devbox install\n> nix flake show\n> asdf install golang 1.25\n> mise x pipx:ruff@latest -- ruff check\n> mise tasks\n> mise ci", []string{"opaque 1 pkg:pypi", "opaque 1 pkg:any", "opaque 2 pkg:pypi", "opaque 2 pkg:pypi/a2", "opaque 3 pkg:pypi", "opaque 6 pkg:pypi/ruff", "opaque 8 pkg:any"}},
+		{"lines that tell of what is not shown", "-----> Installing requirements with pip\n[INFO] --- frontend:1.15.0:npm (npm ci) @ web ---\n[INFO] Running 'npm ci' in /w\n[INFO] --- exec-maven-plugin:3.1.0:java (x) @ api ---",
+			[]string{"opaque 1 pkg:pypi", "opaque 2 pkg:npm", "opaque 3 pkg:npm"}},
+		{"what a development container has run", "Running the postCreateCommand from devcontainer.json...\nRunning the tests", []string{"opaque 1 pkg:any"}},
+		{"what a stack bundles, and what is put on a machine", "Bundling asset Web/Fn/Code/Stage...\naws_instance.web: Provisioning with 'remote-exec'...", []string{"opaque 1 pkg:any"}},
+		{"a program that terraform runs here", "null_resource.x (local-exec): Executing: [\"python3\" \".terraform/modules/fn/package.py\" \"build\"]", []string{"opaque 1 pkg:any"}},
+		{"a build of which only some lines are shown", "> docker build . 2>&1 | tail -5\n> uv run pytest |& grep passed\n> uv run pytest | tail -3", []string{"opaque 1 pkg:oci", "opaque 2 pkg:pypi"}},
+		{"commands that git and others run", "> git rebase -x ./ci.sh main\n> sops exec-env s.yaml ./deploy.sh\n> dotenv run ./ci.sh\n> buildah unshare ./build.sh", []string{"opaque 1 pkg:any", "opaque 2 pkg:any", "opaque 3 pkg:any", "opaque 4 pkg:any"}},
+		{"targets that are called after packages", "> cmake --build build --target deps\n> ninja -C build install_python_deps\n> cmake --build build --target install\n> ninja", []string{"opaque 1 pkg:any", "opaque 2 pkg:any"}},
+		{"programs that have others install", "> mypy --install-types src > /dev/null\n> mypy src\n> python -m spacy download en_core_web_sm\n> python -m piptools sync -q\n> conda-lock install conda-lock.yml\n> uv run --with-requirements r.txt pytest", []string{"opaque 1 pkg:pypi", "opaque 3 pkg:pypi", "opaque 4 pkg:pypi", "opaque 5 pkg:pypi", "opaque 6 pkg:pypi"}},
+		{"workspaces", "> yarn workspaces focus --production\n> yarn workspace web add chalk\n> pnpm --filter web deploy out\n> yarn workspaces list", []string{"require 2 pkg:npm/chalk", "opaque 1 pkg:npm", "opaque 2 pkg:npm/chalk", "opaque 3 pkg:npm"}},
+		{"what makes a project of Node", "> ng new app\n> ng new app --skip-install\n> vue create app -d\n> heroku plugins:install x", []string{"opaque 1 pkg:npm", "opaque 3 pkg:npm", "opaque 4 pkg:npm"}},
+		{"builders of images", "> depot build .\n> /kaniko/executor --context . -v warn\n> cf push api\n> oc start-build api --follow", []string{"opaque 1 pkg:oci", "opaque 2 pkg:oci", "opaque 3 pkg:oci", "opaque 4 pkg:oci"}},
 		{"a codespace", "> gh codespace ssh -c x -- pip install -q litellm\n> gh pr create --body -- 'pip install x'", []string{"opaque 1 pkg:pypi/litellm"}},
 		{"words that are data", "> git commit -m 'pip install -q x'\n> gh pr create --body 'npm ci'\n> echo 'pip install -q x'", nil},
 		{"a shell that reads", "> cat ci.sh | bash\n> bash < ci.sh\n> ssh web1 bash -s < ci.sh", []string{"opaque 1 pkg:any", "opaque 2 pkg:any", "opaque 3 pkg:any"}},
@@ -291,4 +303,15 @@ func FuzzEcho(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestGradleTask(t *testing.T) {
+	for task, want := range map[string]string{
+		"web:npmInstall": "npm", "npmInstall UP-TO-DATE": "", "npm_ci": "npm", "yarn": "npm", "npm_run_build": "", "compileJava": "",
+		"pipInstall": "pypi", "installPythonRequirements": "pypi", "installDist": "", "test FROM-CACHE": "",
+	} {
+		if kind, _ := gradleTask(task); kind != want {
+			t.Errorf("%s installs %q, want %q", task, kind, want)
+		}
+	}
 }

@@ -16,6 +16,9 @@ type shellCommand struct {
 	from   string   // the file that it reads
 	behind []string // the words of the command whose output it reads
 	yields string   // the commands whose output stands in its words: $( … )
+	piped  bool     // and that is behind a bar
+	joined bool     // its errors go where its output goes
+	sifted bool     // another command shows only some of both: 2>&1 | tail -5
 }
 
 // maxCommand bounds the command lines that are read, joined lines included.
@@ -137,9 +140,13 @@ func (s *shell) pipe(c byte) {
 		if s.command.fed = before.fed; fetches(before.words) {
 			s.command.fed = strings.Join(before.words, " ")
 		}
-		s.command.behind = before.words
+		s.command.behind, s.command.piped = before.words, true
+		s.commands[n-1].joined = before.joined || next == '&'
 	}
 }
+
+// sieves are programs that show only some of the lines that they read.
+var sieves = wordSet("tail head grep egrep fgrep rg awk gawk wc jq")
 
 func (s *shell) peek() byte {
 	if s.pos < len(s.text) {
@@ -164,6 +171,10 @@ func (s *shell) endWord() {
 func (s *shell) endCommand() {
 	s.endWord()
 	if len(s.command.words) > 0 {
+		if n := len(s.commands); n > 0 && s.command.piped && s.commands[n-1].joined {
+			name, _ := unwrap(s.command.words)
+			s.commands[n-1].sifted = sieves[name]
+		}
 		s.commands = append(s.commands, s.command)
 	}
 	s.command = shellCommand{}
@@ -307,6 +318,7 @@ func (s *shell) redirect(fd string) {
 		s.command.muted, s.command.to = true, target
 		s.command.hidden = s.command.hidden || target == "/dev/null"
 	}
+	s.command.joined = s.command.joined || fd == "2" && target == "&1"
 	s.command.hidden = s.command.hidden || s.command.muted && fd == "2" && target == "&1"
 }
 

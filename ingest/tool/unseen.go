@@ -45,6 +45,8 @@ func unseenAsk(name string, args []string, c shellCommand) *ask {
 		return &ask{tool: shownBy(lower), others: anything}
 	case scriptVerbs[lower] != nil:
 		return packageScriptAsk(lower, args)
+	case buildsTarget(lower, args):
+		return &ask{tool: "script", others: anything, quiet: true}
 	case runsTask(lower, args):
 		return &ask{tool: "task", others: anything}
 	case lower == "ssh" && (c.from != "" || c.behind != nil) && len(args) > 0:

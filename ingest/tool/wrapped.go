@@ -153,10 +153,15 @@ func behind(name string, args []string) []string {
 			return plain
 		}
 	case "git":
-		if len(args) > 2 && args[0] == "submodule" && args[1] == "foreach" {
+		return gitRuns(args)
+	case "sops": // sops exec-env secrets.yaml './deploy.sh'
+		if len(args) > 2 && (args[0] == "exec-env" || args[0] == "exec-file") {
 			return append([]string{"eval"}, args[2:]...)
 		}
-		return nil
+	case "buildah": // buildah unshare ./build.sh
+		if len(args) > 1 && args[0] == "unshare" {
+			return args[1:]
+		}
 	}
 	if len(args) < 2 || args[0] != "run" {
 		return nil
@@ -165,7 +170,7 @@ func behind(name string, args []string) []string {
 	switch name {
 	case "uv":
 		valued = pipValued
-	case "poetry", "pipenv", "pdm", "hatch":
+	case "poetry", "pipenv", "pdm", "hatch", "dotenv", "rye":
 	case "conda", "mamba", "micromamba":
 		valued = wordSet("-n -p --name --prefix --cwd")
 	default:
@@ -173,6 +178,21 @@ func behind(name string, args []string) []string {
 	}
 	_, rest := leadingFlags(args[1:], valued)
 	return rest
+}
+
+// gitRuns returns the command that git is told to run.
+//
+//	git submodule foreach ./ci.sh    git rebase -x 'make test' main
+func gitRuns(args []string) []string {
+	if len(args) > 2 && args[0] == "submodule" && args[1] == "foreach" {
+		return append([]string{"eval"}, args[2:]...)
+	}
+	if len(args) > 2 && args[0] == "rebase" {
+		if f, _ := splitFlags(args[1:], wordSet("-x --exec --onto -s -X")); f.has("-x", "--exec") {
+			return []string{"eval", strings.Join(append(f["-x"], f["--exec"]...), "; ")}
+		}
+	}
+	return nil
 }
 
 // sshValued are the options of ssh that take a word.
