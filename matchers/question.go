@@ -231,15 +231,7 @@ func (q *question) imageRules(name string) (rules []*imageRule, mapped bool) {
 	if r := q.images[name]; r != nil {
 		return r, true
 	}
-	for _, m := range q.mirrors {
-		rest, ok := strings.CutPrefix(name, strings.TrimSuffix(m.Prefix, "/")+"/")
-		if !ok {
-			continue
-		}
-		up := strings.TrimSuffix(m.Upstream, "/") + "/" + rest
-		if ref, ok := timeline.ParseImage(up); ok {
-			up = ref.Name
-		}
+	if up := q.upstream(name); up != "" {
 		return q.images[up], true
 	}
 	host, p, _ := strings.Cut(name, "/")
@@ -256,6 +248,34 @@ func (q *question) imageRules(name string) (rules []*imageRule, mapped bool) {
 		_, p, _ = strings.Cut(p, "/")
 	}
 	return nil, false
+}
+
+// upstream is the name of an image where the mirrors of the inventory get it
+// from, "" when none is of its prefix. The longest prefix counts, and a mirror
+// may have another mirror before it.
+func (q *question) upstream(name string) string {
+	up := ""
+	for range len(q.mirrors) { // no longer way leads back to itself
+		best, rest := (*timeline.Mirror)(nil), ""
+		for i := range q.mirrors {
+			m := &q.mirrors[i]
+			if r, ok := strings.CutPrefix(name, strings.TrimSuffix(m.Prefix, "/")+"/"); ok && (best == nil || len(m.Prefix) > len(best.Prefix)) {
+				best, rest = m, r
+			}
+		}
+		if best == nil {
+			break
+		}
+		up = strings.TrimSuffix(best.Upstream, "/") + "/" + rest
+		if ref, ok := timeline.ParseImage(up); ok {
+			up = ref.Name
+		}
+		if q.images[up] != nil {
+			break
+		}
+		name = up
+	}
+	return up
 }
 
 // types lists the types of artifacts that can matter to the incident.

@@ -2,8 +2,10 @@ package frame
 
 import (
 	"bytes"
+	"strings"
 
 	"pulltrail/ingest/evidence"
+	"pulltrail/timeline"
 )
 
 // Azure is the log of an Azure Pipelines job or task. Its lines carry the same
@@ -13,7 +15,7 @@ var Azure = evidence.Format{
 	Name:   "azure-pipelines",
 	Shape:  evidence.FrameShape,
 	Title:  "Azure Pipelines job log",
-	Proves: "time of each line (UTC, 100 ns), the tasks, the scripts that they ran",
+	Proves: "time of each line (UTC, 100 ns), the tasks, the scripts that they ran, the machine of an agent of one's own",
 	Cannot: "organisation, project, build and job; whether the log is whole",
 	Doc:    "https://learn.microsoft.com/en-us/azure/devops/pipelines/troubleshooting/review-logs",
 	Sample: "written by hand after the documentation",
@@ -24,7 +26,30 @@ var Azure = evidence.Format{
 }
 
 // azure knows whether the lines are those of a script that is shown.
-type azure struct{ script bool }
+// and who runs the job.
+type azure struct {
+	script bool
+	hosted bool
+}
+
+// agent links the job with the machine of its agent, where it is one's own: a
+// machine of Microsoft's is made for the job.
+//
+//	Agent name: 'pool-7'
+//	Agent machine name: 'build-07'
+//	Agent name: 'Azure Pipelines 3'
+//
+// https://learn.microsoft.com/en-us/azure/devops/pipelines/agents/agents
+func (a *azure) agent(text []byte, o *evidence.Out) {
+	name := quoted(text)
+	switch {
+	case name == "":
+	case bytes.HasPrefix(text, []byte("Agent name: '")):
+		a.hosted = strings.HasPrefix(name, "Azure Pipelines ") || strings.HasPrefix(name, "Hosted Agent") || strings.HasPrefix(name, "Hosted ")
+	case !a.hosted && o.Claim.Kind == timeline.Job && !strings.HasPrefix(name, "fv-az") && !strings.HasPrefix(name, "runnervm"):
+		o.Link(timeline.On, o.Claim.String(), timeline.Subject{Kind: timeline.Host, ID: name}.String())
+	}
+}
 
 // Peel takes the stamp off, and tells commands from output:
 //
@@ -63,6 +88,8 @@ func (a *azure) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *evi
 		l.Text, l.Echo, l.Runs = text[len("[command]"):], true, true
 	case bytes.HasPrefix(text, []byte("========================== ")):
 		a.script = false
+	case bytes.HasPrefix(text, []byte("Agent name: '")), bytes.HasPrefix(text, []byte("Agent machine name: '")):
+		a.agent(text, o)
 	case string(text) == "Script contents:":
 		a.script = true
 	case a.script:

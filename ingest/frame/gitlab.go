@@ -18,7 +18,7 @@ var GitLab = evidence.Format{
 	Name:   "gitlab-trace",
 	Shape:  evidence.FrameShape,
 	Title:  "GitLab CI job trace",
-	Proves: "time of each line (UTC, µs) or of its section's start, images that the job and its services ran in, the caches it used, start and end of the job",
+	Proves: "time of each line (UTC, µs) or of its section's start, images that the job and its services ran in, the machine where no container is around it, the caches it used, start and end of the job",
 	Cannot: "the job's name and number; whether an image came over or was there already",
 	Doc:    "https://docs.gitlab.com/ci/jobs/job_logs/",
 	Sample: "written by hand after the documentation",
@@ -67,6 +67,7 @@ type trace struct {
 	ended       bool
 	succeeded   bool
 	commands    bool                     // one was echoed
+	bare        bool                     // the executor puts nothing around the job
 	open        []string                 // sections that have begun
 	unpaired    string                   // a section that ends and did not begin
 	held        *evidence.Line           // may go on in the next line
@@ -252,6 +253,7 @@ func (t *trace) line(l *evidence.Line, o *evidence.Out) *evidence.Stream {
 			t.begun = true
 			t.first = stampSpan(l, o)
 		}
+		t.machine(text, o)
 	case 'J', 'E':
 		if bytes.HasPrefix(text, []byte(traceLimit)) {
 			o.Cut("GitLab kept no more of the trace than its limit: " + evidence.Excerpt(text))
@@ -269,6 +271,7 @@ func (t *trace) line(l *evidence.Line, o *evidence.Out) *evidence.Stream {
 		}
 	case 'U':
 		t.image(string(text), o)
+		t.machine(text, o)
 	case 'W':
 		t.found(text, o)
 	case 'C', 'S':

@@ -40,6 +40,7 @@ type jenkins struct {
 	begun    bool
 	ended    bool
 	nodes    int
+	fresh    string // an agent that was made for the build
 
 	// whole tells that the first line is the one that a build begins with, done that
 	// the last one so far is the one that it ends with.
@@ -107,7 +108,7 @@ func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 		}
 	case bytes.HasPrefix(text, []byte("Started by ")), bytes.HasPrefix(text, []byte("Started from ")):
 		j.begin(l, l.No == 1, o)
-	case bytes.HasPrefix(text, []byte("Running on ")), bytes.HasPrefix(text, []byte("Building remotely on ")):
+	case bytes.HasPrefix(text, []byte("Running on ")), bytes.HasPrefix(text, []byte("Building ")), bytes.HasPrefix(text, []byte("Agent ")):
 		j.node(string(text), o)
 	case bytes.HasPrefix(text, []byte("ERROR: script returned exit code -")):
 		o.Cut("the node was lost while a script ran on it: what that printed last is missing")
@@ -146,27 +147,6 @@ func (j *jenkins) pipeline(step []byte, child *evidence.Stream, o *evidence.Out)
 	if len(j.branches) == 0 && (bytes.HasPrefix(step, []byte("sh")) || bytes.HasPrefix(step, []byte("stage"))) {
 		child.Step(o)
 	}
-}
-
-// node links the build with the machine that it ran on, where --subject names
-// the build.
-//
-//	Running on agent-7 in /var/lib/jenkins/workspace/api
-//	Building remotely on agent-7 (linux docker) in workspace /var/lib/jenkins/workspace/api
-func (j *jenkins) node(text string, o *evidence.Out) {
-	words := bytes.Fields([]byte(text))
-	if len(words) < 5 && len(words) != 5 || o.Claim.Kind != timeline.Job || j.nodes > maxSteps {
-		return
-	}
-	name := string(words[2])
-	if string(words[0]) == "Building" {
-		name = string(words[3])
-	}
-	if name == "Jenkins" || name == "built-in" || name == "in" {
-		return // the controller has no name of its own here
-	}
-	j.nodes++
-	o.Link(timeline.On, o.Claim.String(), timeline.Subject{Kind: timeline.Host, ID: name}.String())
 }
 
 // End says that a log from one of the lines that a build begins with to the one
