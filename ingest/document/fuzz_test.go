@@ -34,6 +34,8 @@ func fuzz(f *testing.F, format evidence.Format, path string) {
 func FuzzContainer(f *testing.F)     { fuzz(f, Container, "c.json") }
 func FuzzImage(f *testing.F)         { fuzz(f, Image, "i.json") }
 func FuzzDockerList(f *testing.F)    { fuzz(f, DockerList, "ps.txt") }
+func FuzzCRI(f *testing.F)           { fuzz(f, CRI, "cri.json") }
+func FuzzInspected(f *testing.F)     { fuzz(f, ManifestInspect, "m.json") }
 func FuzzPipReport(f *testing.F)     { fuzz(f, PipReport, "r.json") }
 func FuzzEventsYAML(f *testing.F)    { fuzz(f, KubernetesEventsYAML, "e.yaml") }
 func FuzzPods(f *testing.F)          { fuzz(f, Pods, "p.json") }
