@@ -265,6 +265,7 @@ var Formats = []evidence.Format{
 	document.PipAudit,
 	document.OSVScanner,
 	document.Snyk,
+	document.Xray,
 	document.SkopeoInspect,
 	document.Notebook,
 	document.ImageArchive,

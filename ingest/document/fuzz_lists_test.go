@@ -60,3 +60,4 @@ func FuzzIntuneApps(f *testing.F)  { fuzz(f, IntuneApps, "l.csv") }
 func FuzzPodLock(f *testing.F)       { fuzz(f, PodLock, "Podfile.lock") }
 func FuzzChartLock(f *testing.F)     { fuzz(f, ChartLock, "Chart.lock") }
 func FuzzTerraformLock(f *testing.F) { fuzz(f, TerraformLock, ".terraform.lock.hcl") }
+func FuzzXray(f *testing.F)          { fuzz(f, Xray, "x.json") }

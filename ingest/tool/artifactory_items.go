@@ -22,7 +22,10 @@ var ArtifactoryItems = evidence.Format{
 	Doc:    "https://jfrog.com/help/r/jfrog-rest-apis/aql-execution",
 	Sample: "written by hand after the documentation",
 	Fields: [][]string{
-		{"repo", "path", "name", "created"}, {"repo", "path", "name", "type"}, {"repo", "path", "name", "stats"}, {"repo", "path", "name", "sha256"},
+		{"repo", "path", "name", "created"},
+		{"repo", "path", "name", "type"},
+		{"repo", "path", "name", "stats"},
+		{"repo", "path", "name", "sha256"},
 		{"uri", "lastDownloaded", "downloadCount"},
 	},
 	Lists: []string{"results"},

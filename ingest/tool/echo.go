@@ -16,7 +16,7 @@ var Echo = evidence.Format{
 	Name:   "command-echo",
 	Shape:  evidence.ToolShape,
 	Title:  "commands shown before their output (set -x, script lines, RUN)",
-	Proves: "what pip, uv, poetry, conda, npm, apt, docker, code --install-extension, jenkins-plugin-cli and others were told to fetch; what commands that list packages print: pip, conda, pipx, npm, pnpm, gem, dpkg, rpm, apk; what Trivy, Grype, Syft, pip-audit, OSV-Scanner and Snyk show of an image or a project; a lock file as poetry show, uv tree, pip-compile print it",
+	Proves: "what pip, uv, poetry, conda, npm, apt, docker, code --install-extension, jenkins-plugin-cli and others were told to fetch; what commands that list packages print: pip, conda, pipx, npm, pnpm, gem, dpkg, rpm, apk; what Trivy, Grype, Syft, pip-audit, OSV-Scanner, Snyk, docker scout, cargo audit, bundler-audit and govulncheck show of an image or a project; a lock file as poetry show, uv tree, pip-compile print it",
 	Cannot: "that the command succeeded, which version a command without output got, and what a script or a task ran of which no line is shown: a job that ran one is unknown",
 	Doc:    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
 	Sample: "made with dash and bash, and written by hand after the programs' documentation",

@@ -194,7 +194,19 @@ var listers = map[string]func(listCommand) (kind *listKind, quiet bool){
 	"go": func(c listCommand) (*listKind, bool) {
 		return c.one(c.is("list") && c.f.has("-m"), goList, "-f", "-json", "-versions")
 	},
-	"cargo": func(c listCommand) (*listKind, bool) { return c.one(c.is("tree"), cargoTree, "-f", "--format") },
+	"cargo": func(c listCommand) (*listKind, bool) {
+		if c.is("audit") {
+			return cargoAudits, c.f.has("--json", "-q")
+		}
+		return c.one(c.is("tree"), cargoTree, "-f", "--format")
+	},
+	"bundle": func(c listCommand) (*listKind, bool) {
+		return c.one(c.is("audit"), bundleAudits, "--format", "-F", "-q")
+	},
+	"bundle-audit":  func(c listCommand) (*listKind, bool) { return c.one(true, bundleAudits, "--format", "-F", "-q") },
+	"bundler-audit": func(c listCommand) (*listKind, bool) { return c.one(true, bundleAudits, "--format", "-F", "-q") },
+	"govulncheck":   func(c listCommand) (*listKind, bool) { return c.one(true, goVulns) },
+	"docker":        listCommand.scout,
 
 	"trivy": listCommand.trivy, "grype": listCommand.anchore, "syft": listCommand.anchore,
 	"pip-audit": listCommand.pipAudit, "osv-scanner": listCommand.osvScanner, "snyk": listCommand.snyk,

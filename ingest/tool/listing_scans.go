@@ -32,6 +32,8 @@ func scanOf(name string, args []string) (s scan) {
 		if len(plain) > 0 || f.has("-r", "--requirement", "--locked", "--path") {
 			s.what = projectScanned
 		}
+	case "docker":
+		return scoutScan(plain)
 	case "osv-scanner", "snyk":
 		s.what = projectScanned
 	}
