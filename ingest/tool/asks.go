@@ -374,9 +374,12 @@ func uvxAsk(_ string, args []string) *ask {
 	return a
 }
 
+// runVerb is the verb of pipx behind which a program and its words stand.
+var runVerb = wordSet("run")
+
 // pipxAsk reads pipx. https://pipx.pypa.io/stable/docs/
 func pipxAsk(_ string, args []string) *ask {
-	f, plain := splitFlags(args, pipValued)
+	f, plain := splitFlags(untilProgram(args, pipValued, runVerb), pipValued)
 	if len(plain) == 0 || f.has("--help", "-h", "--version") {
 		return nil
 	}

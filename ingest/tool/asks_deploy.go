@@ -146,8 +146,7 @@ func denoAsk(_ string, args []string) *ask {
 // https://github.com/containers/skopeo/blob/main/docs/skopeo-copy.1.md
 // https://trivy.dev/latest/docs/target/container_image/
 func fetcherAsk(name string, args []string) *ask {
-	f, plain := splitFlags(args, wordSet("-n --namespace --address -a --platform --format -f -o --output -s --severity --scanners --username --password --authfile --creds --src-creds --dest-creds "+
-		"--config --timeout --ignorefile --cache-dir -B --bind -u --name"))
+	f, plain := splitFlags(untilProgram(args, fetcherValued, containerRuns), fetcherValued)
 	if len(plain) == 0 || f.has("--help", "-h", "--version") {
 		return nil
 	}
@@ -183,6 +182,14 @@ func localScheme(w string) bool {
 	scheme, _, ok := strings.Cut(w, ":")
 	return ok && slices.Contains([]string{"dir", "file", "sbom", "purl", "cpe", "docker-archive", "oci-archive", "oci-dir", "oci-layout", "singularity"}, scheme)
 }
+
+// fetcherValued are the options of those tools that take a word.
+var fetcherValued = wordSet("-n --namespace --address -a --platform --format -f -o --output -s --severity --scanners --username --password --authfile --creds --src-creds --dest-creds " +
+	"--config --timeout --ignorefile --cache-dir -B --bind -u --name -e --env --env-file --pwd --cwd -H --home -S --scratch -W --workdir --overlay --mount")
+
+// containerRuns are the verbs behind which an image or service stands, and what
+// runs in it.
+var containerRuns = wordSet("run exec shell")
 
 // fetcherVerbs are the words of those tools that name an image; nil: none.
 var fetcherVerbs = map[string]map[string]bool{

@@ -9,9 +9,15 @@ import (
 
 var npmValued = wordSet("-C -w --prefix --registry --workspace --filter --cwd --cache --tag --loglevel --userconfig --reporter -p --package --network-timeout --mutex")
 
+// npmRuns are the verbs of npm's kin behind which a program and its words stand.
+var npmRuns = wordSet("dlx x exec create")
+
 // npmAsk reads npm, pnpm, yarn and bun. They print the versions of some of the
 // packages, mostly of those that the command names.
 func npmAsk(name string, args []string) *ask {
+	if name != "npm" { // which takes its options wherever they stand
+		args = untilProgram(args, npmValued, npmRuns)
+	}
 	f, plain := splitFlags(args, npmValued)
 	if f.has("--help", "-h", "--version", "-v") {
 		return nil

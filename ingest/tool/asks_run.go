@@ -54,6 +54,9 @@ func builderAsk(name string, args []string) *ask {
 	return &ask{tool: name, kind: "image", others: everyKind, loud: true, speaks: true, quiet: f.has("-q", "--quiet") || slices.Contains(f["--progress"], "quiet")}
 }
 
+// composeRunValued are the options of docker compose run that take a word.
+var composeRunValued = wordSet("-e --env --env-from-file -v --volume -w --workdir -u --user --name --entrypoint --pull -l --label -p --publish --cap-add --cap-drop")
+
 // composeAsk reads docker compose, which prints the names of services and not
 // those of their images.
 // https://docs.docker.com/reference/cli/docker/compose/
@@ -62,7 +65,7 @@ func composeAsk(name string, args []string) *ask {
 	if len(plain) == 0 {
 		return nil
 	}
-	f, _ := splitFlags(plain[1:], nil)
+	f, _ := splitFlags(untilProgram(plain, composeRunValued, containerRuns), composeRunValued)
 	if f.has("--help", "-h", "--dry-run") {
 		return nil
 	}

@@ -26,6 +26,20 @@ func leadingFlags(args []string, valued map[string]bool) (flags, []string) {
 	return f, args
 }
 
+// untilProgram drops what stands behind the program that one of the verbs runs:
+// options there are the program's, and say nothing of the command.
+//
+//	pipx run --spec litellm==1.107.0 litellm --version
+//	pnpm dlx create-app --help
+func untilProgram(args []string, valued, verbs map[string]bool) []string {
+	_, rest := leadingFlags(args, valued)
+	if len(rest) == 0 || !verbs[rest[0]] {
+		return args
+	}
+	_, program := leadingFlags(rest[1:], valued)
+	return args[:len(args)-max(len(program)-1, 0)]
+}
+
 // splitFlags tells options from plain words wherever they stand.
 func splitFlags(args []string, valued map[string]bool) (f flags, plain []string) {
 	f = flags{}

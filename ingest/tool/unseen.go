@@ -122,8 +122,11 @@ var makeValued = wordSet("-C -f -I -l -o -W --directory --file --makefile --incl
 // https://www.gnu.org/software/make/manual/html_node/Options-Summary.html
 func makeAsk(name string, args []string) *ask {
 	f, _ := splitFlags(args, makeValued)
-	if f.has("-n", "--just-print", "--dry-run", "--recon", "-v", "--version", "-h", "--help", "--list", "--summary", "--show", "--evaluate") ||
-		name == "just" && f.has("-l") || name != "just" && f.has("-q", "--question") {
+	shows := []string{"-n", "--just-print", "--dry-run", "--recon", "-v", "--version", "-h", "--help", "-q", "--question"}
+	if name == "just" { // whose -v says more
+		shows = []string{"-n", "--dry-run", "-V", "--version", "-h", "--help", "-l", "--list", "--summary", "-s", "--show", "--evaluate", "--variables", "--groups", "--dump"}
+	}
+	if f.has(shows...) {
 		return nil
 	}
 	_, targets := splitFlags(args, makeValued)
