@@ -44,6 +44,9 @@ func (q *question) repackaged(p timeline.Parts) *packageRule {
 	return nil
 }
 
+// quickly are those that pack a release within hours, by machines.
+var quickly = map[string]bool{"conda": true, "brew": true}
+
 const ruleRepackaged = "may-be-repackaged"
 
 // upstream is the version that was packed: without an epoch before it, and
@@ -75,9 +78,9 @@ func (q *question) judgeRepackaged(f *timeline.Fact, r *packageRule) judged {
 	w := q.during(r.Channel, f.Span)
 	switch v := upstream(f.Parts.Type, f.Parts.Version); {
 	case f.Action == timeline.Contact || r.versions.Any():
-	case v == "" && asks(f.Action) && w != nil && f.Parts.Type == "conda" && r.versions.Admits(f.Item.Ref):
+	case v == "" && asks(f.Action) && w != nil && quickly[f.Parts.Type] && r.versions.Admits(f.Item.Ref):
 		j.rule, j.verdict, j.ask = ruleRepackaged, Unknown, true
-		j.because = fmt.Sprintf("%s %s %s, and no line of the same command says which version came; conda's packages are made of those of %s", verb(f.Action), short(f.Item.Artifact), q.when(w, f.Span), r.PURL)
+		j.because = fmt.Sprintf("%s %s %s, and no line of the same command says which version came; %s's packages are made of those of %s", verb(f.Action), short(f.Item.Artifact), q.when(w, f.Span), f.Parts.Type, r.PURL)
 	case v != "" && r.versions.Exact(v):
 		j.rule, j.verdict, j.ask = ruleRepackaged, Possible, asks(f.Action) && f.Action != timeline.Require
 		j.because = fmt.Sprintf("%s %s, which has the name and the release of %s@%s for another package manager; the incident does not say whether it was made of that", verb(f.Action), short(f.Item.Artifact), r.PURL, v)

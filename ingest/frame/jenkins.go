@@ -90,6 +90,9 @@ func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 	if len(text) > 0 {
 		j.done = false
 	}
+	if elided(text) || bytes.HasPrefix(text, []byte("Skipping ")) && bytes.Contains(text, []byte(" KB.. Full Log")) { // the page shows the end alone
+		o.Cut("lines were taken out of it, and a mark stands there: " + evidence.Excerpt(text))
+	}
 	if step, ok := bytes.CutPrefix(text, []byte("[Pipeline] ")); ok {
 		j.begin(l, string(step) == "Start of Pipeline", o)
 		j.pipeline(step, child, o)
