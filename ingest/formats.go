@@ -135,6 +135,7 @@ var Formats = []evidence.Format{
 	tool.ClockStep,
 	tool.Echo,
 	tool.GitHubAction,
+	tool.Testcontainers,
 	tool.DpkgLog,
 	tool.AptHistory,
 	tool.Auditd,

@@ -169,6 +169,32 @@ func fetcherAsk(name string, args []string) *ask {
 			break // what follows is where it goes, or runs inside
 		}
 	}
+	if len(a.items) == 0 && (name == "skopeo" && plain[0] == "sync" || (name == "apptainer" || name == "singularity") && plain[0] == "build") {
+		return syncAsk(name, args) // a file names them
+	}
+	if len(a.items) == 0 {
+		return nil
+	}
+	return a
+}
+
+// syncAsk reads commands that fetch the images that a file lists.
+//
+//	skopeo sync --src yaml --dest dir images.yml out    regsync once -c regsync.yml    apptainer build x.sif x.def
+func syncAsk(name string, args []string) *ask {
+	if len(args) == 0 || slices.Contains(args, "--help") || slices.Contains(args, "--dry-run") {
+		return nil
+	}
+	return &ask{tool: name, kind: "image", unnamed: true, quiet: true}
+}
+
+// deployed asks for images that are to run at a place: who pulls them is not
+// this job.
+func deployed(name string, images []string) *ask {
+	a := &ask{tool: name, kind: "image", loud: true}
+	for _, image := range images {
+		a.image(image)
+	}
 	if len(a.items) == 0 {
 		return nil
 	}
@@ -195,7 +221,7 @@ var containerRuns = wordSet("run exec shell")
 var fetcherVerbs = map[string]map[string]bool{
 	"skopeo": wordSet("copy sync inspect"), "oras": wordSet("pull copy cp"), "regctl": wordSet("image"),
 	"ctr": wordSet("images image i run"), "singularity": wordSet("pull exec run build shell"), "apptainer": wordSet("pull exec run build shell"),
-	"trivy": wordSet("image i"), "grype": nil, "syft": nil, "dive": nil,
+	"trivy": wordSet("image i"), "dockle": nil, "cosign": wordSet("verify copy"), "ch-image": wordSet("pull"), "enroot": wordSet("import"), "grype": nil, "syft": nil, "dive": nil,
 	"kind": wordSet("load"), "minikube": wordSet("image"), "k3d": wordSet("image"),
 }
 

@@ -264,7 +264,10 @@ func placeAsk(name string, args []string) *ask {
 	a := &ask{tool: name, kind: "image", others: everyKind, loud: true}
 	switch name {
 	case "fly", "flyctl":
-		if verb != "deploy" && verb != "launch" || f.has("-i", "--image") {
+		if image := append(f["-i"], f["--image"]...); image != nil {
+			return deployed(name, image)
+		}
+		if verb != "deploy" && verb != "launch" {
 			return nil
 		}
 		a.speaks = true
@@ -383,7 +386,7 @@ func localExec(text []byte) (command string, ok bool) {
 // https://learn.microsoft.com/cli/azure/acr#az-acr-build
 // https://learn.microsoft.com/cli/azure/webapp#az-webapp-up
 func remoteBuildAsk(name string, args []string) *ask {
-	f, plain := splitFlags(args, wordSet("--tag -t --config --project --region --substitutions --machine-type --timeout --gcs-source-staging-dir -r --registry -g --resource-group --image --file --build-arg --platform --verbosity --format -o --output --subscription --source --build-remote -n --name --runtime --sku -s --plan -p --location -l"))
+	f, plain := splitFlags(args, wordSet("--tag -t --config --project --region --substitutions --machine-type --timeout --gcs-source-staging-dir -r --registry -g --resource-group --image --file --build-arg --platform --verbosity --format -o --output --subscription --source --build-remote --container-image -i -n --name --runtime --sku -s --plan -p --location -l"))
 	if len(plain) > 0 && (plain[0] == "beta" || plain[0] == "alpha") {
 		plain = plain[1:]
 	}
@@ -396,12 +399,19 @@ func remoteBuildAsk(name string, args []string) *ask {
 		builds = verb == "acr build"
 		deploys = verb == "webapp up" || verb == "containerapp up" && f.has("--source") || slices.Contains(f["--build-remote"], "true")
 	}
+	if !builds && !deploys && f.has("--image", "--container-image", "-i") && slices.ContainsFunc(plain, func(w string) bool { return deployVerbs[w] }) {
+		return deployed(name, slices.Concat(f["--image"], f["--container-image"], f["-i"])) // gcloud run deploy api --image acme/api:1
+	}
 	if !builds && !deploys {
 		return nil
 	}
 	unseen := deploys || f.has("--async", "--no-logs", "--no-wait", "--suppress-logs") || slices.Contains(f["--verbosity"], "none")
 	return &ask{tool: verb, kind: "image", others: everyKind, loud: true, speaks: true, quiet: unseen}
 }
+
+// deployVerbs are the words of gcloud and az behind which --image names what is to
+// run.
+var deployVerbs = wordSet("deploy update create up create-with-container")
 
 // remoteBuild is how the log of a build of Google Cloud Build begins, for whoever
 // waits for one.

@@ -246,7 +246,7 @@ var runBare = wordSet("-d -i -t -P -q --detach --interactive --tty --rm --init -
 
 // dockerAsk reads pull and run of docker and its kin: the image with its tag.
 func dockerAsk(name string, args []string) *ask {
-	global, rest := leadingFlags(args, wordSet("-H -l -c --host --log-level --config --context --tlscacert --tlscert --tlskey --root --runroot -r --runtime-endpoint"))
+	global, rest := leadingFlags(args, wordSet("-H -l -c -n --namespace -a --address --data-root --host --log-level --config --context --tlscacert --tlscert --tlskey --root --runroot -r --runtime-endpoint"))
 	if len(rest) > 0 && (rest[0] == "image" || rest[0] == "container") {
 		rest = rest[1:]
 	}
@@ -262,6 +262,13 @@ func dockerAsk(name string, args []string) *ask {
 	}
 	switch {
 	case sub == "pull":
+	case sub == "service" && len(rest) > 1 && rest[1] == "update": // docker service update --image acme/api:2 api
+		f, _ := splitFlags(rest[2:], wordSet("--image"))
+		return deployed(name, f["--image"])
+	case sub == "stack" && len(rest) > 1 && rest[1] == "deploy", (sub == "play" || sub == "kube") && len(rest) > 1 && (rest[1] == "kube" || rest[1] == "play"):
+		return &ask{tool: name, kind: "image", unnamed: true, quiet: true} // as a file says
+	case sub == "manifest" && len(rest) > 2 && rest[1] == "inspect", sub == "scout" && len(rest) > 2:
+		rest = rest[1:]
 	case sub == "save", sub == "service" && len(rest) > 1 && rest[1] == "create":
 		if sub == "service" {
 			rest = rest[1:]

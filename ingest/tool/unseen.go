@@ -162,7 +162,7 @@ var targetWords = wordSet("dep deps dependencies requirements reqs setup bootstr
 // taskRunners are programs whose work it is to run what a file of the project
 // lists, here, in a container or on other machines, and whose output is not read.
 var taskRunners = wordSet("task go-task pyinvoke poe invoke inv fab mage doit rake thor lerna nx turbo ansible ansible-playbook ansible-pull " +
-	"vagrant packer salt salt-ssh salt-call chef-client puppet bazel bazelisk buck2 pants act circleci gitlab-runner " +
+	"vagrant packer salt salt-ssh salt-call chef-client puppet bazel bazelisk buck2 pants act circleci gitlab-runner drone woodpecker-cli garden okteto " +
 	"earthly dagger pack s2i devcontainer devpod plz pleasew molecule scons waf paver pyb zx wireit invoke-build invoke-psake nuke devenv")
 
 // runnerValued are the options of task runners that take a word.

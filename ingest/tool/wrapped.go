@@ -217,7 +217,7 @@ func elsewhere(name string, args []string) []string {
 			plain = args[i:]
 		}
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
-		_, plain = leadingFlags(args, wordSet("-H -l -c -f -p --host --log-level --config --context --file --project-name"))
+		_, plain = leadingFlags(args, wordSet("-H -l -c -f -p -n --namespace --host --log-level --config --context --file --project-name"))
 		if len(plain) > 0 && (plain[0] == "compose" || plain[0] == "container") {
 			_, plain = leadingFlags(plain[1:], wordSet("-f -p --file --project-name --profile --env-file"))
 		}
