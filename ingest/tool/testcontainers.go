@@ -68,7 +68,7 @@ func (testcontainers) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 		return evidence.Miss
 	}
 	word, rest, _ := bytes.Cut(name, []byte(" "))
-	word = bytes.TrimSuffix(word, []byte("."))
+	word = bytes.TrimRight(word, ".")
 	image := timeline.NormalizeImage(string(word))
 	if image == "" || len(rest) > 0 && !bytes.HasPrefix(rest, []byte("Please")) || len(word) > 256 || bytes.ContainsAny(word, `"'`) {
 		return evidence.Miss
