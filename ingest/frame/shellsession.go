@@ -37,6 +37,7 @@ var ShellSession = evidence.Format{
 //	C:\work>pip install litellm
 //	➜  gateway git:(main) ✗ uv add litellm
 //	❯ uv add litellm
+//	λ uv add litellm
 //	(.venv) $ pip install litellm
 var prompts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\([\w.@:/ -]{1,60}\) ?)*(?:` +
@@ -46,8 +47,8 @@ var prompts = sync.OnceValue(func() *regexp.Regexp {
 		`[\w.-]+:[^\s$#%:]{1,200} [\w.-]+\$ |` +
 		`(?:PS )?[A-Za-z]:\\[^<>|"*?]{0,200}> ?|` +
 		`➜ {1,2}[^\s]{1,100} (?:git:\([^)\s]{1,100}\) )?(?:✗ )?|` +
-		`❯ ` +
-		`)|^(?:\([\w.@:/-]{1,60}\) ?)+[$#%>] `)
+		`[❯λ] ` +
+		`)|^(?:\([\w.@:/-]{1,60}\) ?)+(?:[$#%>]|λ) `)
 })
 
 // promptCommand returns what was typed behind a prompt; nil when the line has
@@ -76,7 +77,7 @@ func endsPrompt(line []byte) bool {
 			if i+1 < len(line) && line[i+1] == ' ' {
 				return true
 			}
-		case '>', "➜"[0]: // as "❯" begins
+		case '>', "➜"[0], "λ"[0]: // as "❯" begins
 			return true
 		}
 	}

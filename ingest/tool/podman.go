@@ -27,7 +27,7 @@ var Podman = evidence.Format{
 	Cannot:   "the digest of a tag that was pulled; whether layers came over or were there already",
 	Doc:      "https://docs.podman.io/en/latest/markdown/podman-pull.1.html",
 	Sample:   "podman 4.3.1, buildah 1.28.2",
-	Starts:   []string{"Trying to pull ", "Getting image ", "Copying ", "Writing manifest ", "Storing ", "Successfully pushed ", "podman ", "buildah ", "skopeo ", "$ podman ", "$ sudo podman ", "sudo podman ", "$ buildah ", "$ sudo buildah ", "$ skopeo ", "$ sudo skopeo ", "+ podman ", "+ buildah ", "+ skopeo "},
+	Starts:   []string{"Trying to pull ", "Getting image ", "Copying ", "Writing manifest ", "Storing ", "Successfully pushed ", "Pulling image ", "Image pull complete", "podman ", "buildah ", "skopeo ", "$ podman ", "$ sudo podman ", "sudo podman ", "$ buildah ", "$ sudo buildah ", "$ skopeo ", "$ sudo skopeo ", "+ podman ", "+ buildah ", "+ skopeo "},
 	Commands: true,
 	Tool:     func() evidence.Parser { return &podman{} },
 }
@@ -107,6 +107,15 @@ func (p *podman) line(text []byte, o *evidence.Out) evidence.Result {
 		}
 		p.giveUp(o)
 		p.begin(timeline.Pull, image, o)
+	case word == "Pulling":
+		p.giveUp(o)
+		image, named := strings.CutSuffix(strings.TrimPrefix(rest, "image "), " ...")
+		if image = timeline.NormalizeImage(image); image == "" || !named {
+			return evidence.Miss
+		}
+		p.begin(timeline.Pull, image, o)
+	case word == "Image":
+		return p.complete(rest, o)
 	case word == "Getting" && rest == "image list signatures":
 		p.copying, p.list = true, true
 	case word == "Getting" && rest == "image source signatures":
@@ -130,6 +139,21 @@ func (p *podman) line(text []byte, o *evidence.Out) evidence.Result {
 	default:
 		return evidence.Miss
 	}
+	return evidence.Done
+}
+
+// complete reads the last line of a pull by OpenShift 3, which goes through docker.
+//
+//	Pulling image docker.io/library/centos@sha256:822d… ...
+//	Pulled 1/1 layers, 100% complete
+//	Extracting
+//	Image pull complete
+func (p *podman) complete(rest string, o *evidence.Out) evidence.Result {
+	if rest != "pull complete" || p.image == "" || p.action != timeline.Pull || p.copying {
+		return evidence.Miss
+	}
+	p.written = o.Mark()
+	p.finish(o)
 	return evidence.Done
 }
 
