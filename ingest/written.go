@@ -2,7 +2,10 @@ package ingest
 
 import (
 	"bytes"
+	"encoding/csv"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	"pulltrail/ingest/evidence"
@@ -12,7 +15,8 @@ import (
 // Why a text that somebody wrote is not read as a log.
 const (
 	programText = "the source code of a program: what it quotes did not happen here; if it begins with a log, cut that out into a file of its own"
-	pageText    = "a page in Markdown: what it shows did not happen here; if it holds a log, cut that out into a file of its own"
+	pageText    = "a page that somebody wrote: what it shows did not happen here; if it holds a log, cut that out into a file of its own"
+	tableText   = "a table with columns that no format knows: if one of them holds a log, cut that out into a file of its own"
 )
 
 // writtenText says why a text is none that a program printed, "" when it may be
@@ -27,36 +31,77 @@ func writtenText(f *evidence.Format, h *evidence.Head) string {
 		return pageText
 	case isProgram(h.Bytes):
 		return programText
+	case isTable(h.Bytes):
+		return tableText
 	}
 	return ""
 }
 
-// isPage reports whether a text is in Markdown: a title or front matter at its top,
-// and fences. A log may have something like a title, and no fences.
-//
-//	# Installing Flask
-//	```console
-//	$ pip install flask
-//	```
-func isPage(head []byte) bool {
-	top := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \r\n\t")
-	if !pageTop().Match(top) {
-		return false
-	}
-	fences := 0
-	for line := range bytes.Lines(head) {
-		if line = bytes.TrimSpace(line); bytes.HasPrefix(line, []byte("```")) && len(line) < 40 {
-			fences++
-		}
-	}
-	return fences > 1
+// page is a way to write pages: how they begin, what their quotations have around
+// them, and how often that has to be there.
+type page struct {
+	top, marks *regexp.Regexp
+	want       int
 }
 
-// pageTop is how a page in Markdown begins: with a title, a badge, a sentence that a
-// bot writes, or front matter.
-var pageTop = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:#{1,3} [^\n]+\n|[^\n]{1,100}\n(?:===+|---+)\n|\[?!\[[^\n]*\n|<(?:h1|p|div|img|details|!--)[ >][^\n]*\n|---\n(?:[\w-]+:[^\n]*\n)+)`)
+// pages are those of which guides and notes are written. A log may have something
+// like a title, and none of the rest.
+//
+//	# Installing Flask                 (Markdown, also with front matter or a badge at its top)
+//	```console
+//	= Installing Flask                 (AsciiDoc)
+//	[source,console]
+//	Installing Flask                   (reStructuredText)
+//	================
+//	.. code-block:: console
+//	<!DOCTYPE html>
+//	#+TITLE: Installing Flask          (Org)
+//	#+BEGIN_EXAMPLE
+//	== Installing Flask ==             (MediaWiki)
+//	PIP(1)             pip             PIP(1)
+var pages = sync.OnceValue(func() []page {
+	return []page{
+		{
+			regexp.MustCompile(`^(?:#{1,3} [^\n]+\n|[^\n]{1,100}\n(?:===+|---+)\n|\[?!\[[^\n]*\n|<(?:h1|p|div|img|details|!--)[ >][^\n]*\n|---\n(?:[\w-]+:[^\n]*\n)+)`),
+			regexp.MustCompile("(?m)^ *```[^\n`]{0,40}$"), 2,
+		},
+		{regexp.MustCompile(`^(?:(?:===+|\*\*\*+|###+|---+)\n)?[^\n]{1,100}\n(?:===+|---+|~~~+|\*\*\*+|###+)\n`), regexp.MustCompile(`(?m)^\S.*::$|^::$|^\.\. [\w-]+(?:::|:)`), 1},
+		{regexp.MustCompile(`^={1,2} \S[^\n]*[^=\n]\n`), regexp.MustCompile(`(?m)^(?:\[source|\[listing|----$|====$|:toc:)`), 2},
+		{regexp.MustCompile(`(?i)^(?:<\?xml[^\n]*\n)?\s*<(?:!doctype html|html)[ >]`), regexp.MustCompile(`(?i)<(?:h[1-4]|p|article)[ >]`), 1},
+		{regexp.MustCompile(`(?i)^#\+title:`), regexp.MustCompile(`(?mi)^\s*#\+begin_`), 1},
+		{regexp.MustCompile(`^={2,4} ?[^=\n][^\n]*[^=\n] ?={2,4}\n`), regexp.MustCompile(`(?m)^\s*<(?:pre|syntaxhighlight|source)[ >]`), 1},
+		{regexp.MustCompile(`^[A-Z][\w.-]*\(\d\w?\) .*[A-Z][\w.-]*\(\d\w?\)\n`), regexp.MustCompile(`(?m)^(?:NAME|SYNOPSIS|DESCRIPTION|EXAMPLES)$`), 1},
+	}
 })
+
+// isPage reports whether a text is a page that somebody wrote. A saved page of a
+// build's console is none.
+func isPage(head []byte) bool {
+	top := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \r\n\t")
+	for _, p := range pages() {
+		if p.top.Match(top) && len(p.marks.FindAllIndex(head, p.want)) >= p.want && !bytes.Contains(head, []byte("console-output")) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTable reports whether a text is a table with cells of several lines: an export
+// of tickets, a list of samples. Those with the columns of a log are claimed by name.
+func isTable(head []byte) bool {
+	first, _, _ := bytes.Cut(head, []byte("\n"))
+	if bytes.IndexByte(first, ',') < 0 || bytes.IndexByte(head, '"') < 0 {
+		return false
+	}
+	rows, long := 0, false
+	for r := csv.NewReader(bytes.NewReader(head)); ; rows++ {
+		row, err := r.Read()
+		if err != nil {
+			return rows > 1 && long
+		}
+		long = long || slices.ContainsFunc(row, func(cell string) bool { return strings.Contains(cell, "\n") })
+	}
+}
 
 // language is how lines of a program in it look: those that one may begin with, and
 // others.
@@ -91,6 +136,10 @@ var languages = []language{
 	{ // Ruby
 		`require(?:_relative)? ['"]|# frozen_string_literal: true$|RSpec\.describe |describe .* do$|module [A-Z]\w*$|class [A-Z]\w*(?: < [\w:]+)?$`,
 		`\s+(?:it|describe|context|let|expect|assert_\w+|def|before)\b|\s*end$|EOS$`,
+	},
+	{ // SQL
+		`-- (?:PostgreSQL|MySQL|MariaDB) |(?:INSERT INTO|CREATE TABLE|DROP TABLE|BEGIN TRANSACTION)\b`,
+		`.*\);$|COPY .* FROM stdin;$|\\\.$|SET \w+ = |--$`,
 	},
 	{ // Bats
 		`#!/usr/bin/env bats$|@test ['"].*\{$|load ['"]?[\w/.]+['"]?$|setup\(\) \{$`,

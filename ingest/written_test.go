@@ -24,7 +24,20 @@ func TestWrittenText(t *testing.T) {
 		{"a page", "# Installing six\n\n```console\n$ pip install six\n" + pip + "```\n", pageText},
 		{"a page with front matter", "---\ntitle: Installing six\ndate: 2026-01-02\n---\n\n```\n" + pip + "```\n", pageText},
 		{"a page with a badge", "[![build](b.svg)](b)\n\n```\n" + pip + "```\n", pageText},
+		{"reStructuredText", "Installing six\n==============\n\nUse pip::\n\n    $ pip install six\n" + pip, pageText},
+		{"AsciiDoc", "= Installing six\n:toc:\n\n[source,console]\n----\n$ pip install six\n" + pip + "----\n", pageText},
+		{"HTML", "<!DOCTYPE html>\n<html><body>\n<h1>Installing six</h1>\n<pre>\n" + pip + "</pre>\n</body></html>\n", pageText},
+		{"Org", "#+TITLE: Installing six\n* Use pip\n#+BEGIN_EXAMPLE\n" + pip + "#+END_EXAMPLE\n", pageText},
+		{"MediaWiki", "== Installing six ==\n<pre>\n" + pip + "</pre>\n", pageText},
+		{"a manual", "PIP-INSTALL(1)         pip         PIP-INSTALL(1)\n\nNAME\n       pip-install\n\nEXAMPLES\n" + pip, pageText},
+		{"a dump of a database", "-- PostgreSQL database dump\nSET client_encoding = 'UTF8';\nINSERT INTO logs VALUES (1, 'x');\nCOPY public.logs (text) FROM stdin;\n" + pip + "\\.\n", programText},
+		{"a table of tickets", "Issue key,Summary,Description\nOPS-1,Build fails,\"" + pip + "then it stops\"\nOPS-2,Other,none\n", tableText},
 
+		{"a run of pytest", "============ test session starts ============\ncollected 2 items\n" + pip + "=========== FAILURES ===========\n____ test_a ____\n======= 1 failed in 0.1s =======\n", ""},
+		{"a run of go test", "=== RUN   TestPip\n" + pip + "--- PASS: TestPip (0.00s)\n=== RUN   TestB\n----\n----\n", ""},
+		{"a saved console", "<!DOCTYPE html><html><body>\n<h1>Console</h1>\n<pre class=\"console-output\">\n" + pip + "</pre>\n", ""},
+		{"a step with a ruled title", "Installing\n==========\n" + pip, ""},
+		{"a table of one line a row", "a,b\n1,\"Successfully installed six-1.16.0\"\n2,\"x\"\n", ""},
 		{"a log", pip, ""},
 		{"a root's prompt", "# pip install six\n" + pip + "# pip install flask\n", ""},
 		{"titles of a tool", "## Package Plan ##\n\n  environment location: /opt/conda\n\nThe following NEW packages will be INSTALLED:\n", ""},
@@ -52,7 +65,8 @@ func TestNoLogIsWritten(t *testing.T) {
 		if err != nil || bytes.HasSuffix([]byte(sample), []byte(".golden")) {
 			continue // a folder
 		}
-		if why := writtenText(nil, &evidence.Head{Bytes: data[:min(len(data), 64<<10)]}); why != "" {
+		h := newHead(sample, data[:min(len(data), 64<<10)])
+		if why := writtenText((&source{g: &ingester{}}).claim(h), h); why != "" {
 			t.Errorf("%s: %s", sample, why)
 		}
 	}
