@@ -134,7 +134,15 @@ var SwiftLock = evidence.Format{
 	Sample: "written by hand after lock files of public projects",
 	Claim: func(h *evidence.Head) bool {
 		v := value{h.Bytes, 0, len(h.Bytes)}
-		return v.kind() == '{' && (h.Name == "Package.resolved" || v.get("object", "pins").kind() == '[' || v.get("pins").kind() == '[' && v.has("version"))
+		if v.kind() != '{' || h.Name == "Package.resolved" {
+			return v.kind() == '{'
+		}
+		for _, list := range []value{v.get("pins"), v.get("object", "pins")} {
+			for pin := range list.elements() {
+				return pin.get("state").has("revision") && (pin.has("location") || pin.has("repositoryURL"))
+			}
+		}
+		return false
 	},
 	Read: readSwiftLock,
 }

@@ -161,7 +161,7 @@ func tektonStep(d *evidence.Doc, o *evidence.Out, who timeline.Subject, status, 
 // tektonScript reads the commands of a step, which ran at some time before it
 // ended.
 func tektonScript(d *evidence.Doc, o *evidence.Out, who timeline.Subject, script value, started timeline.Span, ended string) {
-	if script.text() == "" {
+	if script.text() == "" || !ofShell(script.text()) {
 		return
 	}
 	started.To, started.Clock = timeline.Forever, timeline.Section
@@ -170,6 +170,22 @@ func tektonScript(d *evidence.Doc, o *evidence.Out, who timeline.Subject, script
 	}
 	at(d, o, script)
 	o.Ran(who, evidence.Stamp{Text: []byte(ended), Read: func([]byte, *evidence.Times) timeline.Span { return started }}, []byte(script.text()))
+}
+
+// ofShell reports whether a script is one of a shell, as it is where it does not
+// say whose.
+func ofShell(script string) bool {
+	first, _, _ := strings.Cut(script, "\n")
+	interpreter, marked := strings.CutPrefix(first, "#!")
+	if !marked {
+		return true
+	}
+	for _, w := range strings.Fields(interpreter) {
+		if name := w[strings.LastIndexByte(w, '/')+1:]; name != "env" && w[0] != '-' {
+			return strings.HasSuffix(name, "sh")
+		}
+	}
+	return true
 }
 
 // tektonAsks reads what a container asks for and is given.

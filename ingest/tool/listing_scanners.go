@@ -124,6 +124,10 @@ func trivyFact(l *list, row string, o *evidence.Out) (e timeline.Event, ok bool)
 	c, drawn := cells(row)
 	if !drawn {
 		text := strings.TrimSpace(row)
+		if strings.HasPrefix(text, "┌") || strings.HasPrefix(text, "╭") { // another table begins
+			s.columns = nil
+			return e, l.begun
+		}
 		target, of, is := strings.Cut(strings.TrimSuffix(text, ")"), " (")
 		if i := strings.LastIndex(text, " ("); i > 0 && is {
 			target, of = text[:i], strings.TrimSuffix(text[i+2:], ")")
@@ -273,6 +277,9 @@ func osvFact(l *list, row string, o *evidence.Out) (e timeline.Event, ok bool) {
 	s := &l.scan
 	c, drawn := cells(row)
 	if !drawn {
+		if text := strings.TrimSpace(row); strings.HasPrefix(text, "┌") || strings.HasPrefix(text, "╭") { // another table begins
+			s.columns = nil
+		}
 		return e, false
 	}
 	if at := head(c, "Ecosystem", "Package", "Version", "Source"); at != nil {

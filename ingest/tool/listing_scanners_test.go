@@ -55,6 +55,9 @@ func TestScannedThings(t *testing.T) {
 		"Running trivy with options: trivy image registry.acme.example/a:1\nPython (python-pkg)\n│ Library │ Installed Version │\n│ litellm │ 1.107.0 │": {
 			"present image:registry.acme.example/a:1" + litellm,
 		},
+		"> trivy image registry.acme.example/a:1\n> ./report\nPython (python-pkg)\n┌──┐\n│ Library │ Installed Version │\n│ litellm │ 1.107.0 │\n└──┘\n╭──╮\n│ pkg │ was │\n│ httpx │ 0.28.1 │": {
+			"present image:registry.acme.example/a:1" + litellm,
+		},
 		"+ docker scout cves registry.acme.example/api:1\n   0C     1H     0M     0L  litellm 1.107.0\npkg:pypi/litellm@1.107.0\n":   {"present image:registry.acme.example/api:1" + litellm},
 		"+ docker scout cves fs://.\npkg:pypi/litellm@1.107.0\n":                                                                     {"require job:j" + litellm},
 		"+ docker scout cves\npkg:pypi/litellm@1.107.0\n":                                                                            {nobody},
