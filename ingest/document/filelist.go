@@ -16,7 +16,7 @@ var FileList = evidence.Format{
 	Name:   "file-list",
 	Shape:  evidence.DocumentShape,
 	Title:  "list of files (find, ls -R, tar -t)",
-	Proves: "packages that lie in environments and caches, where a path names version and name: dist-info, wheels, uv, pnpm, go, cargo, gems, conda, extensions of editors",
+	Proves: "that a file lies there; packages that lie in environments and caches, where a path names version and name: dist-info, wheels, uv, pnpm, go, cargo, gems, conda, extensions of editors",
 	Cannot: "when they came: the times of files are no clock; what files of other names hold",
 	Doc:    "https://pubs.opengroup.org/onlinepubs/9799919799/utilities/find.html",
 	Sample: "find, ls and tar run for this project",
@@ -96,6 +96,14 @@ func (l *fileLister) under(name string) (string, bool) {
 	return name, true
 }
 
+// rooted is a path below the folder that was listed, as one from the root.
+func rooted(path string) string {
+	if strings.HasPrefix(path, "./") {
+		return path[1:]
+	}
+	return path
+}
+
 // isMode knows "-rw-r--r--" and "drwxr-xr-x.".
 func isMode(word string) bool {
 	word = strings.TrimRight(word, ".+@")
@@ -114,10 +122,12 @@ func readFileList(d *evidence.Doc, o *evidence.Out) error {
 		line := strings.TrimSpace(strings.ToValidUTF8(string(d.Data[off:end]), ""))
 		if line != "" {
 			if path, ok := l.path(line); ok && path != "" {
+				onLine(d, o, off)
 				if p, known := laidOut(path); known && !told[p.place] {
 					told[p.place] = true
-					onLine(d, o, off)
 					o.Emit(timeline.Present, nil, timeline.Item{Artifact: p.artifact})
+				} else if path = rooted(path); !known && strings.Contains(path, "/") && !strings.HasSuffix(path, "/") {
+					o.Emit(timeline.Contact, nil, timeline.Item{Artifact: "file:" + path})
 				}
 			}
 		}

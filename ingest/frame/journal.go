@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"time"
 
 	"pulltrail/ingest/evidence"
 	"pulltrail/timeline"
@@ -50,12 +51,21 @@ type journal struct {
 	inside bool
 	parts  parts
 	images map[string]bool // container and image that have their event
+	clocks map[string]bootClock
+}
+
+// bootClock is by how much the clock of a host is ahead of the one that counts
+// since its start, in microseconds.
+type bootClock struct {
+	boot        string
+	ahead, last int64
 }
 
 // journalEntry is an entry taken apart; the values are as written.
 type journalEntry struct {
 	stamp, source, host, program, comm, pid, message []byte
 	container, image, partial                        []byte
+	monotonic, boot                                  []byte
 }
 
 func (e *journalEntry) parse(text []byte) bool {
@@ -65,6 +75,10 @@ func (e *journalEntry) parse(text []byte) bool {
 		switch string(f.Key) {
 		case "__REALTIME_TIMESTAMP":
 			e.stamp = unquoted(v)
+		case "__MONOTONIC_TIMESTAMP":
+			e.monotonic = unquoted(v)
+		case "_BOOT_ID":
+			e.boot = unquoted(v)
 		case "_SOURCE_REALTIME_TIMESTAMP":
 			e.source = unquoted(v)
 		case "_HOSTNAME", "hostname", "host":
@@ -152,6 +166,7 @@ func (j *journal) entry(e *journalEntry, message []byte, l *evidence.Line, s *ev
 	l.Stamp = child.Last
 	child.Excerpts = len(e.container) == 0
 	j.who(e, child, s, o)
+	j.clock(e, child, o)
 	if len(e.container) == 0 {
 		child.Program = string(program)
 	}
@@ -168,6 +183,40 @@ func (j *journal) entry(e *journalEntry, message []byte, l *evidence.Line, s *ev
 	}
 	return child
 }
+
+// clock tells of a clock that was set: within one start of a host it runs with
+// the other that the journal has, which nobody sets. A journal that was printed
+// backwards tells nothing of it.
+// https://www.freedesktop.org/software/systemd/man/latest/systemd.journal-fields.html
+func (j *journal) clock(e *journalEntry, child *evidence.Stream, o *evidence.Out) {
+	since := integer(e.monotonic)
+	if since < 0 || len(e.boot) == 0 {
+		return
+	}
+	now := bootClock{string(e.boot), integer(e.stamp) - since, since}
+	before, known := j.clocks[string(e.host)]
+	o.Enter(child)
+	switch by := now.ahead - before.ahead; {
+	case !known:
+		if j.clocks == nil {
+			j.clocks = map[string]bootClock{}
+		}
+		if len(j.clocks) >= maxPrograms {
+			return
+		}
+	case before.boot != now.boot:
+		o.Booted()
+	case since < before.last:
+		return
+	case by >= leastStep || by <= -leastStep:
+		o.Stepped(time.Duration(by) * time.Microsecond)
+	}
+	j.clocks[string(e.host)] = now
+}
+
+// leastStep is a minute and a half in microseconds: less is how clocks are kept
+// right.
+const leastStep = 90_000_000
 
 // who names the subject: the container whose output the entry is, else the
 // host. A line of a container that names its image proves that the image is in

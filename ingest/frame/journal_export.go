@@ -130,6 +130,10 @@ func (j *journalExport) field(name string, value []byte, l *evidence.Line) {
 	switch name {
 	case "__REALTIME_TIMESTAMP":
 		keep(&e.stamp)
+	case "__MONOTONIC_TIMESTAMP":
+		keep(&e.monotonic)
+	case "_BOOT_ID":
+		keep(&e.boot)
 	case "_SOURCE_REALTIME_TIMESTAMP":
 		keep(&e.source)
 	case "_HOSTNAME":
