@@ -110,6 +110,7 @@ func Run(ctx context.Context, db *timeline.DB, paths []string, opt Options) (Res
 // input is one file to read.
 type input struct {
 	path   string
+	root   string   // the folder that was named, "" for a file that was
 	job    string   // folder of the job whose log it is, in an unpacked run archive
 	jobs   int      // jobs of that archive
 	copyOf string   // the file that holds the same lines
@@ -146,7 +147,11 @@ func (g *ingester) walk(paths []string) ([]input, error) {
 		}
 		files = append(files, faults...)
 		layouts, rest := imageFolders(all)
-		files = append(append(files, layouts...), unpacked(rest)...)
+		rooted := unpacked(rest)
+		for i := range rooted {
+			rooted[i].root = p
+		}
+		files = append(append(files, layouts...), rooted...)
 	}
 	return files, nil
 }

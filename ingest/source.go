@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -78,6 +79,9 @@ func (s *source) read(in io.Reader) error {
 		return err
 	}
 	s.info.SHA256, s.info.Bytes = hex.EncodeToString(s.in.h.Sum(nil)), s.in.n
+	if err := s.lies(); err != nil {
+		return err
+	}
 	s.conclude()
 	if err := s.entire(); err != nil {
 		return err
@@ -86,6 +90,36 @@ func (s *source) read(in io.Reader) error {
 		s.covers[i].Whole = s.covers[i].Whole && s.info.State == timeline.Read
 	}
 	return s.write(&timeline.Batch{Coverage: append(s.proved, s.covers...)})
+}
+
+// lies tells that a file lay on a host, in a container or in an image whose files
+// a folder has: what an attacker left there need not be evidence of any format.
+func (s *source) lies() error {
+	if s.from.root == "" {
+		return nil
+	}
+	file := strings.TrimPrefix(filepath.ToSlash(s.from.path), strings.TrimSuffix(filepath.ToSlash(s.from.root), "/"))
+	return s.lay(s.info.Path, file, []timeline.Digest{{Value: "sha256:" + s.info.SHA256, Role: timeline.File}})
+}
+
+// packed tells the same of a member of an archive, by its name alone.
+func (s *source) packed(at where) error {
+	i := strings.LastIndexByte(at.path, '!')
+	if i < 0 || at.path == s.info.Path {
+		return nil
+	}
+	return s.lay(at.path, "/"+strings.TrimPrefix(strings.TrimPrefix(at.path[i+1:], "./"), "/"), nil)
+}
+
+func (s *source) lay(place, file string, digests []timeline.Digest) error {
+	who := s.g.opt.Subject
+	if who.Kind != timeline.Host && who.Kind != timeline.Container && who.Kind != timeline.Image {
+		return nil
+	}
+	return s.put(&timeline.Batch{Events: []timeline.Event{{
+		Action: timeline.Contact, Subject: who, Span: timeline.Always(), Origin: timeline.Origin{Path: place},
+		Items: []timeline.Item{{Artifact: "file:" + evidence.Redact(evidence.Clean(file)), Digests: digests}},
+	}}})
 }
 
 // claimSubject stores a subject that gets a verdict even if nothing was found.
@@ -185,6 +219,9 @@ func (s *source) member(r io.Reader, at where) (err error) {
 			err = s.broken(at.path, fmt.Errorf("pulltrail failed while reading it (%v): please report it", p))
 		}
 	}()
+	if err := s.packed(at); err != nil {
+		return err
+	}
 	d, err := decode(r)
 	if err != nil {
 		return s.broken(at.path, err)

@@ -162,7 +162,15 @@ func verb(a timeline.Action) string {
 func (q *question) judgeDigest(f *timeline.Fact, d timeline.Digest, r *digestRule) judged {
 	j := judged{Fact: f, channel: r.channel, key: "digest/" + d.Value}
 	image := r.image || f.Parts.Type == "image"
-	return q.exactly(j, image, "exact-digest", short(f.Item.Artifact)+" with digest "+d.Value, r.cite)
+	j = q.exactly(j, image, "exact-digest", short(f.Item.Artifact)+" with digest "+d.Value, r.cite)
+	if f.Action == timeline.Contact && f.Parts.Type == "file" && !r.cite.Disputed { // its bytes lay there
+		j.verdict = Exposed
+		if r.channel != "" { // a file of the release, as it is served
+			j.verdict = Pulled
+		}
+		j.because = "held" + strings.TrimPrefix(j.because, verb(f.Action))
+	}
+	return j
 }
 
 func (q *question) judgePackage(f *timeline.Fact, r *packageRule) judged {

@@ -353,7 +353,7 @@ func (q *question) indicated(p timeline.Parts) *Indicator {
 // isFile reports whether a path is that of an indicator which gives less than all
 // of it: the name alone, or a path below some home or some variable's folder.
 //
-//	litellm_init.pth   ~/.local/bin/monitor.sh   %TEMP%\6202033.vbs
+//	litellm_init.pth   .github/workflows/x.yml   ~/.local/bin/monitor.sh   %TEMP%\6202033.vbs
 func isFile(indicator, file string) bool {
 	if strings.HasPrefix(indicator, "~/") {
 		return glob("*"+indicator[1:], file)
@@ -362,7 +362,10 @@ func isFile(indicator, file string) bool {
 		_, below, ok := strings.Cut(rest, "%")
 		return ok && len(below) > 1 && glob("*"+strings.ToLower(below), strings.ToLower(file))
 	}
-	return !strings.ContainsAny(indicator, `/\*`) && (strings.HasSuffix(file, "/"+indicator) || strings.HasSuffix(file, `\`+indicator))
+	if strings.ContainsAny(indicator, `\*`) || strings.HasPrefix(indicator, "/") {
+		return false
+	}
+	return strings.HasSuffix(file, "/"+indicator) || strings.HasSuffix(file, `\`+indicator)
 }
 
 // sameAddress reports whether two texts are one IP address: IPv6 has many ways
