@@ -176,7 +176,11 @@ func (m *matching) derived() error {
 			break
 		}
 	}
-	return nil
+	cut := map[string]judged{}
+	for d, j := range from {
+		cut[d] = judged{channel: j.channel, because: fmt.Sprintf("%s, which holds %s", short(d), j.Item.Artifact)}
+	}
+	return m.cut(cut)
 }
 
 // alsoCalled adds the digests that lines give images of bad content together

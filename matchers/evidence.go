@@ -31,6 +31,7 @@ type record struct {
 	with      func(digests []string) ([]*timeline.Fact, error)
 	made      func(by []timeline.Subject) ([]*timeline.Fact, error) // images that subjects built, pushed or tagged
 	named     func(images []string) ([]*timeline.Fact, error)       // facts on image names
+	called    func(ids []string) ([]*timeline.Fact, error)          // on images of which a part of the ID is known
 	settings  []timeline.SettingRow
 	canaries  []timeline.CanaryRow
 	requests  func(prompt int64, yield func(*timeline.RequestRow) error) error
@@ -56,6 +57,8 @@ func gather(db *timeline.DB, q *question) (*record, error) {
 		return collect(func(y func(*timeline.Fact) error) error { return db.FactsMade(by, y) })
 	}, named: func(images []string) ([]*timeline.Fact, error) {
 		return collect(func(y func(*timeline.Fact) error) error { return db.FactsNamed(images, y) })
+	}, called: func(ids []string) ([]*timeline.Fact, error) {
+		return collect(func(y func(*timeline.Fact) error) error { return db.FactsCalled(ids, y) })
 	}, more: func(relations ...timeline.Relation) ([]timeline.LinkRow, error) {
 		links, err := db.Links(relations...)
 		sortBy(links, compareLinks)

@@ -94,6 +94,9 @@ func decide(q *question, r *record) (*Result, error) {
 	for i, f := range r.facts {
 		m.place(f, all[i])
 	}
+	if err := m.cutOfListed(); err != nil {
+		return nil, err
+	}
 	if err := m.opaque(); err != nil {
 		return nil, err
 	}

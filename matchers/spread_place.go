@@ -145,6 +145,9 @@ func (s *spreader) toHost(c cause) {
 					fmt.Sprintf("ran %s with %s, which %s", c.subject, strings.TrimPrefix(access.To, timeline.HostEnd), c.short))
 			}
 		}
+		if c.rule == ruleCutID {
+			s.arrive(c, host, c.Fact, Possible, ruleHost, fmt.Sprintf("started %s, which %s", c.subject, c.because))
+		}
 		if c.Parts.Type != "image" || c.verdict.rank() > Pulled.rank() {
 			continue
 		}

@@ -18,3 +18,15 @@ func (db *DB) FactsNamed(names []string, yield func(*Fact) error) error {
 	}
 	return db.factsIn(`SELECT i.id FROM item i JOIN artifact n ON n.id=i.artifact WHERE n.type='image' AND n.name IN `, args, yield)
 }
+
+// FactsCalled yields every fact on an image of which only the first twelve
+// digits of the ID are known, as lists print it, of one of those.
+//
+//	9f2c11aa03bd   9a9f8683fe54   "gateway"   2 days ago   Up 2 days             gw
+func (db *DB) FactsCalled(ids []string, yield func(*Fact) error) error {
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	return db.factsIn("SELECT i.id FROM artifact n CROSS JOIN item i ON i.artifact=n.id WHERE n.text='' AND i.ref IN ", args, yield)
+}

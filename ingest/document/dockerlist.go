@@ -253,6 +253,9 @@ func listedContainer(o *evidence.Out, id, image, imageID, status string, started
 		o.Link(timeline.On, who.String(), o.Claim.String())
 	}
 	item := timeline.Item{Artifact: imageName(image, imageID)}
+	if item.Artifact == "" {
+		item.Ref = shortID(image) // what it was started from
+	}
 	if digest := timeline.Split(item.Artifact).Digest; digest != "" {
 		item.Digests = append(item.Digests, timeline.Digest{Value: digest})
 	}
@@ -288,10 +291,14 @@ func listedImage(o *evidence.Out, repository, tag, digest, id string) {
 			item.Digests = append(item.Digests, timeline.Digest{Value: value})
 		}
 	}
-	if item.Artifact == "" && len(item.Digests) == 0 {
-		return // an image without a name, its ID cut
+	items := []timeline.Item{item}
+	if len(item.Digests) == 0 { // its ID is cut: it tells which image it may be, and not which it is
+		cut := timeline.Item{Ref: shortID(strings.TrimPrefix(id, "sha256:"))}
+		if items = append(items, cut); item.Artifact == "" {
+			items = items[1:]
+		}
 	}
-	o.Emit(timeline.Present, nil, item)
+	o.Emit(timeline.Present, nil, items...)
 	if item.Artifact != "" && tag != "<none>" {
 		for _, dg := range item.Digests {
 			o.Link(timeline.Names, item.Artifact, dg.Value)

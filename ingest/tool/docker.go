@@ -35,7 +35,7 @@ var Docker = evidence.Format{
 
 var dockerStarts = []string{
 	"Status: ", "Digest: sha256:", "Unable to find image '", "Using default tag: ", "The push refers to ",
-	"Loaded image", "Untagged: ", "docker: ", "docker ", "$ docker ", "+ docker ", "sudo docker ", "$ sudo docker ", "+ sudo docker ", "/usr/bin/docker ",
+	"Loaded image", "Untagged: ", "Deleted: sha256:", "docker: ", "docker ", "$ docker ", "+ docker ", "sudo docker ", "$ sudo docker ", "+ sudo docker ", "/usr/bin/docker ",
 	"nerdctl ", "$ nerdctl ", "+ nerdctl ", "sudo nerdctl ", "$ sudo nerdctl ", "+ sudo nerdctl ",
 	"ERROR: failed to ", "ERROR: Cannot ", "Cannot connect to the Docker ", "error during connect: ", "unable to prepare context: ",
 	"unknown flag: ", "unknown shorthand flag: ", "Error response from daemon: ", "Sending build context to ", "Error: ",
@@ -49,11 +49,12 @@ var dockerStarts = []string{
 var refusals = dockerStarts[len(dockerStarts)-10:]
 
 type docker struct {
-	wanted string // image that a pull is about, when a line before it said so
-	pull   dockerPull
-	digest string // of the last Digest line
-	at     int64  // its line
-	pushes string // repository that is being pushed
+	wanted   string // image that a pull is about, when a line before it said so
+	pull     dockerPull
+	untagged bool   // an image lost its name, and may be deleted next
+	digest   string // of the last Digest line
+	at       int64  // its line
+	pushes   string // repository that is being pushed
 
 	asks    []dockerCommand     // commands that print a container's ID
 	forked  bool                // some command runs only under a condition
@@ -99,6 +100,9 @@ func (d *docker) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 			}
 			return evidence.Miss // helm and others print such a line too
 		}
+		if bytes.HasPrefix(text, []byte("Deleted: sha256:")) {
+			return d.deleted(string(text), o)
+		}
 	case 'U':
 		return d.absent(string(text), o)
 	case 'T':
@@ -137,13 +141,35 @@ func (d *docker) absent(text string, o *evidence.Out) evidence.Result {
 		o.Listen()
 		return evidence.Done
 	}
-	if ref, ok := strings.CutPrefix(text, "Untagged: "); ok {
-		if name := timeline.NormalizeImage(ref); name != "" {
-			o.Emit(timeline.Remove, nil, timeline.Item{Artifact: name})
+	if name, ok := strings.CutPrefix(text, "Untagged: "); ok {
+		if ref, ok := timeline.ParseImage(name); ok {
+			item := timeline.Item{Artifact: ref.String()}
+			if ref.Digest != "" {
+				item.Digests = []timeline.Digest{{Value: ref.Digest}}
+			}
+			o.Emit(timeline.Remove, nil, item)
+			d.untagged = true
 			return evidence.Done
 		}
 	}
 	return evidence.Miss
+}
+
+// deleted reads what 'docker rmi' deletes: first the image, by its ID, then
+// layers that no other image has.
+//
+//	Untagged: acme/api:1.3.9
+//	Deleted: sha256:a56145270ce6b3bebd1dd012b73948677dd618d496488bc608a3cb43ce3547dd
+func (d *docker) deleted(text string, o *evidence.Out) evidence.Result {
+	id := timeline.SHA256(strings.TrimPrefix(text, "Deleted: "))
+	if id == "" {
+		return evidence.Miss
+	}
+	if d.untagged {
+		d.untagged = false
+		o.Emit(timeline.Remove, nil, timeline.Item{Digests: []timeline.Digest{{Value: id}}})
+	}
+	return evidence.Done
 }
 
 // status reads the last line of a pull.
