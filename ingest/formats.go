@@ -246,6 +246,8 @@ var Formats = []evidence.Format{
 	document.NuGetAssets,
 	document.NuGetConfig,
 	document.MSBuild,
+	document.DotnetList,
+	document.MavenTreeJSON,
 	document.GradleLock,
 	document.GradleVerification,
 	document.MixLock,

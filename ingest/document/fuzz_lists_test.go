@@ -61,3 +61,5 @@ func FuzzPodLock(f *testing.F)       { fuzz(f, PodLock, "Podfile.lock") }
 func FuzzChartLock(f *testing.F)     { fuzz(f, ChartLock, "Chart.lock") }
 func FuzzTerraformLock(f *testing.F) { fuzz(f, TerraformLock, ".terraform.lock.hcl") }
 func FuzzXray(f *testing.F)          { fuzz(f, Xray, "x.json") }
+func FuzzDotnetList(f *testing.F)    { fuzz(f, DotnetList, "l.json") }
+func FuzzMavenTree(f *testing.F)     { fuzz(f, MavenTreeJSON, "t.json") }

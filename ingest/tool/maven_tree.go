@@ -19,7 +19,7 @@ var MavenTree = evidence.Format{
 	Cannot: "of a tree, that a file came over; configurations of Gradle that are not shown",
 	Doc:    "https://maven.apache.org/plugins/maven-dependency-plugin/",
 	Sample: "written by hand after the documentation and public logs",
-	Starts: []string{"[INFO] +- ", `[INFO] \- `, "[INFO] --- ", "[INFO] The following ", "+--- ", `\--- `},
+	Starts: []string{"[INFO] +- ", `[INFO] \- `, "[INFO] --- ", "[INFO] The following ", "+- ", `\- `, "+--- ", `\--- `},
 	Looks: func(text []byte) bool {
 		head := text[:min(len(text), 200)]
 		return bytes.IndexByte(head, ':') > 0
@@ -47,6 +47,7 @@ const (
 //	[INFO] --- maven-dependency-plugin:3.6.1:tree (default-cli) @ api ---
 //	[INFO] +- org.slf4j:slf4j-api:jar:2.0.7:compile
 //	[INFO] |  \- org.acme:trace:jar:linux-x86_64:1.4.0:runtime (optional)
+//	+- org.slf4j:slf4j-api:jar:2.0.7:compile
 //	[INFO] The following files have been resolved:
 //	[INFO]    org.slf4j:slf4j-api:jar:2.0.7:compile -- module org.slf4j
 //	+--- org.slf4j:slf4j-api:1.7.36 -> 2.0.7
@@ -60,6 +61,9 @@ func (m *mavenTree) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	info, isMaven := strings.CutPrefix(strings.TrimLeft(text, " "), "[INFO] ")
 	switch {
 	case !isMaven:
+		if r := m.tree(text, o); r != evidence.Miss {
+			return r
+		}
 		return m.gradle(text, o)
 	case strings.HasPrefix(info, "--- "):
 		m.rows = noRows
@@ -77,13 +81,22 @@ func (m *mavenTree) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	case m.rows == mavenList:
 		return m.mavenRow(strings.TrimSpace(info), timeline.Present, o)
 	}
-	rest := strings.TrimLeft(info, "| ")
+	r := m.tree(info, o)
+	if r == evidence.Miss {
+		m.rows = noRows
+	}
+	return r
+}
+
+// tree reads a row of Maven's tree, which stands without the level in a file that
+// it was written to. The first one is not indented.
+func (m *mavenTree) tree(text string, o *evidence.Out) evidence.Result {
+	rest := strings.TrimLeft(text, "| ")
 	row, ok := strings.CutPrefix(rest, "+- ")
 	if !ok {
 		row, ok = strings.CutPrefix(rest, `\- `)
 	}
-	if !ok || m.rows != mavenRows && len(rest) < len(info) {
-		m.rows = noRows
+	if !ok || m.rows != mavenRows && len(rest) < len(text) {
 		return evidence.Miss
 	}
 	m.rows = mavenRows
