@@ -132,6 +132,9 @@ var wrappings = map[string]wrapping{
 	"docker-json": fields("docker-json", func(i int, l string) map[string]any {
 		return map[string]any{"log": l + "\n", "stream": "stdout", "time": stamp(i, nano)}
 	}),
+	"docker-api": fields("docker-api", func(_ int, l string) map[string]any {
+		return map[string]any{"stream": l + "\n"}
+	}),
 	"json-lines": {frame: "json-lines", only: []string{"pip", "poetry", "pdm", "npm", "conda", "apt"}, wrap: func(lines []string) []string {
 		head := []string{`{"time":"2026-10-21T12:04:49Z","msg":"Transaction finished"}`, `{"time":"2026-10-21T12:04:50Z","msg":"Resolved 1 package in 3ms"}`}
 		return append(head, fields("json-lines", func(_ int, l string) map[string]any { return map[string]any{"msg": l, "time": "2026-10-21T12:04:51Z"} }).wrap(lines)...)

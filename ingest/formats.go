@@ -48,6 +48,7 @@ var Formats = []evidence.Format{
 	frame.BuildKitJSON,
 	frame.CloudWatch,
 	frame.DockerJSON,
+	frame.DockerAPI,
 	frame.Compose,
 	frame.BuildKit,
 	frame.BuildKitTerminal,

@@ -70,6 +70,7 @@ func FuzzSyslog(f *testing.F)           { fuzz(f, Syslog) }
 func FuzzJournalJSON(f *testing.F)      { fuzz(f, JournalJSON) }
 func FuzzCRI(f *testing.F)              { fuzz(f, CRI) }
 func FuzzDockerJSON(f *testing.F)       { fuzz(f, DockerJSON) }
+func FuzzDockerAPI(f *testing.F)        { fuzz(f, DockerAPI) }
 func FuzzCompose(f *testing.F)          { fuzz(f, Compose) }
 func FuzzNPMDebug(f *testing.F)         { fuzz(f, NPMDebug) }
 func FuzzPipLog(f *testing.F)           { fuzz(f, PipLog) }
