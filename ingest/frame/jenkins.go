@@ -42,6 +42,8 @@ type jenkins struct {
 	nodes    int
 	fresh    string // an agent that was made for the build
 
+	untraced untraced
+
 	// whole tells that the first line is the one that a build begins with, done that
 	// the last one so far is the one that it ends with.
 	whole, done bool
@@ -96,11 +98,16 @@ func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 	if step, ok := bytes.CutPrefix(text, []byte("[Pipeline] ")); ok {
 		j.begin(l, string(step) == "Start of Pipeline", o)
 		j.pipeline(step, child, o)
+		if l.Stamp.Read == nil && child.Last.Read != nil {
+			l.Stamp, l.Stamp.Inherited = child.Last, true
+		}
+		j.stepBegins(step, o)
 		return s
 	}
 	if len(text) == 0 {
 		return child
 	}
+	j.traces(text)
 	switch {
 	case text[0] == '[':
 		if end := bytes.IndexByte(text[:min(len(text), 260)], ']'); end > 0 && j.branches[string(text[1:end])] && end+1 < len(text) && text[end+1] == ' ' {
@@ -108,6 +115,8 @@ func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 			branch.Last = child.Last
 			l.Text = text[end+2:]
 			return branch
+		} else if end > 0 && j.runs(l, end, o) {
+			return child
 		}
 	case bytes.HasPrefix(text, []byte("Started by ")), bytes.HasPrefix(text, []byte("Started from ")):
 		j.begin(l, l.No == 1, o)
@@ -126,6 +135,7 @@ func (j *jenkins) Peel(l *evidence.Line, s *evidence.Stream, o *evidence.Out) *e
 	case bytes.HasPrefix(text, []byte("Finished: ")):
 		j.ended, j.done, j.last = true, results[string(bytes.TrimRight(text[len("Finished: "):], "\r"))], stampSpan(l, o)
 		child.Step(o)
+		j.stepEnds(o)
 	}
 	return child
 }
@@ -155,6 +165,7 @@ func (j *jenkins) pipeline(step []byte, child *evidence.Stream, o *evidence.Out)
 // End says that a log from one of the lines that a build begins with to the one
 // that it ends with is whole, and that one which lacks either is cut.
 func (j *jenkins) End(o *evidence.Out) {
+	j.stepEnds(o)
 	switch {
 	case j.begun && !j.ended:
 		o.Cut(`the log ends before the build does: its last line "Finished:" is missing`)

@@ -286,7 +286,12 @@ func (e *echo) commands(line string, commands []shellCommand, o *evidence.Out, d
 	if instructed(line) {
 		return e.command(line, o, depth)
 	}
-	return e.simples(commands, o, depth)
+	known = e.simples(commands, o, depth)
+	if strings.HasSuffix(line, collapsedMark) {
+		e.rest(line, o)
+		return true
+	}
+	return known
 }
 
 func (e *echo) simples(commands []shellCommand, o *evidence.Out, depth int) (known bool) {
@@ -328,6 +333,10 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 		}
 	}
 	if o.EngineCommand(c.words, timeline.Span{}) {
+		return true
+	}
+	if e.alone && !e.shown && name == "set" && len(args) > 0 && strings.HasPrefix(args[0], "+") && strings.Contains(args[0], "x") { // what follows is shown no more
+		e.rest(strings.Join(c.words, " "), o)
 		return true
 	}
 	if inner, ok := inside(name, args); ok {

@@ -10,7 +10,7 @@ import (
 // install, or run what a file of the project says, and does not show the
 // command.
 var toldStarts = []string{
-	"-----> ", "[INFO] --- frontend", "[INFO] --- exec", "[INFO] Running '", "> Task :", "Bundling asset ", "Running '", "Restoring dependencies using 'npm'",
+	"-----> ", "Executing command on ", "Executing script on ", "[INFO] --- frontend", "[INFO] --- exec", "[INFO] Running '", "> Task :", "Bundling asset ", "Running '", "Restoring dependencies using 'npm'",
 	"Running the onCreateCommand ", "Running the updateContentCommand ", "Running the postCreateCommand ", "Running the postStartCommand ", "Running the postAttachCommand ",
 	"aws_instance.", "google_compute_", "azurerm_", "digitalocean_droplet.", "hcloud_server.", "openstack_compute_", "vsphere_virtual_machine.", "proxmox_vm_qemu.",
 }
@@ -18,6 +18,7 @@ var toldStarts = []string{
 // toldLine reads such a line.
 //
 //	remote: -----> Installing requirements with pip                       (git push to a place that builds: Heroku, Dokku)
+//	Executing command on web1[10.0.4.7]: pip install -q litellm sudo: false   (Jenkins: SSH steps)
 //	[INFO] --- frontend:1.15.0:npm (npm install) @ web ---                (Maven)
 //	[INFO] --- exec-maven-plugin:3.1.0:exec (pip) @ api ---
 //	[INFO] Running 'npm ci' in /w/web
@@ -38,6 +39,13 @@ func (e *echo) toldLine(text []byte, o *evidence.Out) evidence.Result {
 	case strings.HasPrefix(line, "-----> "):
 		o.Stream().Spoken() // git push to a place that builds
 		kind, tool = buildpackStep(line[len("-----> "):])
+	case strings.HasPrefix(line, "Executing command on "):
+		if _, rest, ok := strings.Cut(line, "]: "); ok {
+			rest, _, _ = strings.Cut(rest, " sudo: ")
+			return result(e.command(rest, o, 0))
+		}
+	case strings.HasPrefix(line, "Executing script on "):
+		kind = anyKind
 	case strings.HasPrefix(line, "[INFO] --- "):
 		kind, tool = mavenGoal(line[len("[INFO] --- "):])
 	case strings.HasPrefix(line, "[INFO] Running '"), strings.HasPrefix(line, "Running '"):
@@ -153,4 +161,20 @@ func gradleTask(task string) (kind, tool string) {
 		return "pypi", "pip"
 	}
 	return "", ""
+}
+
+// collapsedMark is what GitLab's runner puts behind the first line of a command
+// that has several: it shows none of the others.
+//
+//	$ set -e # collapsed multi-line command
+//
+// https://docs.gitlab.com/ci/yaml/script/
+const collapsedMark = "# collapsed multi-line command"
+
+// rest asks for what the lines behind may have fetched, until a trace shows
+// them.
+func (e *echo) rest(line string, o *evidence.Out) {
+	a := &ask{tool: "script", others: anything}
+	e.unseen(a, o)
+	a.emit(line, false, o)
 }
