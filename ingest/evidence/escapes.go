@@ -27,8 +27,11 @@ func stripEscapes(b []byte) (out, open []byte) {
 		if i+n == len(b) && unfinished(b[i:]) {
 			return out, b[i:]
 		}
-		if n > 2 && b[i+1] == '_' {
+		switch {
+		case n > 2 && b[i+1] == '_':
 			out = append(out, b[i:i+n]...) // an application's own mark: a frame may read it
+		case n > 2 && b[i+n-1] == 'G' && b[i+1] == '[' && len(out) > 0 && (n == 3 || n == 4 && b[i+2] <= '1'):
+			out = append(out, '\r') // back to the first column, as npm's spinner goes
 		}
 		i += n
 	}
@@ -51,6 +54,7 @@ func (l *Line) Strip(text []byte) {
 	l.Open = nil
 	if bytes.IndexByte(text, 0x1b) >= 0 {
 		text, l.Open = stripEscapes(text)
+		l.Flat = l.Flat && bytes.IndexByte(text, '\r') < 0
 	}
 	l.Text = text
 }

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -165,6 +166,9 @@ func envInfoRow(l *list, row string) ([]timeline.Item, bool) {
 	return items, items != nil
 }
 
+// npmKinds are what npm explain says of a package behind its version.
+var npmKinds = wordSet("dev optional peer bundled extraneous overridden workspace")
+
 // npmWhyRow reads the head of a block of npm explain: the package that is in
 // place.
 // https://docs.npmjs.com/cli/commands/npm-explain
@@ -173,9 +177,12 @@ func envInfoRow(l *list, row string) ([]timeline.Item, bool) {
 //	node_modules/axios
 //	  axios@"^1.14.0" from the root project
 func npmWhyRow(_ *list, row string) ([]timeline.Item, bool) {
-	what, kind, _ := strings.Cut(row, " ")
-	name, version, ok := evidence.SplitNPM(what)
-	if !ok || strings.Trim(kind, "devoptinalbund ,") != "" {
+	words := strings.Fields(row)
+	if len(words) == 0 || strings.HasPrefix(row, " ") || slices.ContainsFunc(words[1:], func(w string) bool { return !npmKinds[w] }) {
+		return nil, false
+	}
+	name, version, ok := evidence.SplitNPM(words[0])
+	if !ok {
 		return nil, false
 	}
 	return []timeline.Item{evidence.NPMItem(name, version)}, true

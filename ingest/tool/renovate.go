@@ -42,10 +42,10 @@ func (r *renovate) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	if l.Echo {
 		return evidence.Miss
 	}
-	switch {
-	case text[0] == '{':
+	switch text[0] {
+	case '{':
 		return r.record(l, text, o)
-	case text[0] == '"':
+	case '"':
 		if !r.executing {
 			return evidence.Miss
 		}
