@@ -58,7 +58,7 @@ func kubectlAsk(_ string, args []string) *ask {
 	if len(args) > 1 && args[0] == "start-build" {
 		return placeAsk("oc", args)
 	}
-	f, plain := splitFlags(args, wordSet("-n --namespace --image --context --kubeconfig -l --selector -o --output --port --replicas --env --labels --restart --overrides --command -f --filename --schedule -c --container"))
+	f, plain := splitFlags(args, wordSet("-n --namespace --image --from --context --kubeconfig -l --selector -o --output --port --replicas --env --labels --restart --overrides --command -f --filename --schedule -c --container"))
 	dry := slices.ContainsFunc(f["--dry-run"], func(v string) bool { return v != "none" })
 	if len(plain) == 0 || dry || f.has("--help", "-h") {
 		return nil
@@ -69,6 +69,12 @@ func kubectlAsk(_ string, args []string) *ask {
 		for _, image := range f["--image"] {
 			a.image(image)
 		}
+	case plain[0] == "import-image": // of OpenShift's oc
+		for _, image := range f["--from"] {
+			a.image(image)
+		}
+	case plain[0] == "new-app" && len(plain) > 1 && strings.Contains(plain[1], "/") && !strings.Contains(plain[1], "://"):
+		a.image(plain[1])
 	case plain[0] == "set" && len(plain) > 3 && plain[1] == "image":
 		for _, w := range plain[2:] {
 			if _, image, ok := strings.Cut(w, "="); ok {
@@ -80,6 +86,19 @@ func kubectlAsk(_ string, args []string) *ask {
 		return nil
 	}
 	return a
+}
+
+// boxAsk reads toolbox and distrobox: a container made of an image.
+//
+//	distrobox create -n dev -i registry.acme.example/toolbox:42
+//
+// https://distrobox.it/usage/distrobox-create/
+func boxAsk(name string, args []string) *ask {
+	f, plain := splitFlags(args, wordSet("-i --image -n --name -c --container -d --distro -r --release -H --home --clone"))
+	if len(plain) == 0 || plain[0] != "create" && plain[0] != "enter" && plain[0] != "ephemeral" || f.has("--help", "-h", "--dry-run") {
+		return nil
+	}
+	return deployed(name, append(f["-i"], f["--image"]...))
 }
 
 // skaffoldAsk reads skaffold, which builds with docker and shows it.
@@ -221,7 +240,7 @@ var containerRuns = wordSet("run exec shell")
 var fetcherVerbs = map[string]map[string]bool{
 	"skopeo": wordSet("copy sync inspect"), "oras": wordSet("pull copy cp"), "regctl": wordSet("image"),
 	"ctr": wordSet("images image i run"), "singularity": wordSet("pull exec run build shell"), "apptainer": wordSet("pull exec run build shell"),
-	"trivy": wordSet("image i"), "dockle": nil, "cosign": wordSet("verify copy"), "ch-image": wordSet("pull"), "enroot": wordSet("import"), "grype": nil, "syft": nil, "dive": nil,
+	"trivy": wordSet("image i"), "snyk": wordSet("container"), "dockle": nil, "cosign": wordSet("verify copy"), "ch-image": wordSet("pull"), "enroot": wordSet("import"), "grype": nil, "syft": nil, "dive": nil,
 	"kind": wordSet("load"), "minikube": wordSet("image"), "k3d": wordSet("image"),
 }
 

@@ -253,6 +253,7 @@ func dockerAsk(name string, args []string) *ask {
 	if len(rest) == 0 || global.has("--help") {
 		return nil
 	}
+	name = strings.TrimSuffix(name, "-remote")
 	sub := rest[0]
 	if a := buildAsk(name, rest); a != nil {
 		return a
@@ -267,6 +268,12 @@ func dockerAsk(name string, args []string) *ask {
 		return deployed(name, f["--image"])
 	case sub == "stack" && len(rest) > 1 && rest[1] == "deploy", (sub == "play" || sub == "kube") && len(rest) > 1 && (rest[1] == "kube" || rest[1] == "play"):
 		return &ask{tool: name, kind: "image", unnamed: true, quiet: true} // as a file says
+	case name == "buildah" && (sub == "copy" || sub == "add"): // buildah copy --from acme/api:2 web /a /b
+		f, _ := splitFlags(rest[1:], wordSet("--from"))
+		return deployed(name, f["--from"])
+	case sub == "sbom", sub == "plugin" && len(rest) > 2 && rest[1] == "install":
+		_, plain := splitFlags(rest, wordSet("--platform --output -o --format --alias -n --network"))
+		return deployed(name, plain[len(plain)-1:])
 	case sub == "manifest" && len(rest) > 2 && rest[1] == "inspect", sub == "scout" && len(rest) > 2:
 		rest = rest[1:]
 	case sub == "save", sub == "service" && len(rest) > 1 && rest[1] == "create":

@@ -48,6 +48,9 @@ func executorAsk(_ string, args []string) *ask {
 func builderAsk(name string, args []string) *ask {
 	f, plain := splitFlags(args, wordSet("-f -t --file --tag --build-arg --target --platform --progress --project --name -n"))
 	repo := strings.HasSuffix(name, "repo2docker")
+	if name == "img" && len(plain) > 1 && plain[0] == "pull" {
+		return deployed(name, plain[1:])
+	}
 	if f.has("--help", "-h", "--version") || !repo && (len(plain) == 0 || plain[0] != "build" && plain[0] != "bake" && plain[0] != "push") {
 		return nil
 	}

@@ -356,6 +356,7 @@ var wrappers = map[string]map[string]bool{
 	"sudo": wordSet("-u -g -h -p -C -r -t -T -D --user --group --host --chdir"), "env": wordSet("-u -C --unset --chdir"), "exec": wordSet("-a"),
 	"command": nil, "nohup": nil, "time": wordSet("-f -o"), "nice": wordSet("-n"), "ionice": wordSet("-c -n"), "stdbuf": wordSet("-i -o -e"),
 	"setsid": nil, "unbuffer": nil, "builtin": nil, "doas": wordSet("-u"), "gosu": nil, "su-exec": nil,
+	"k3s": nil, "rke2": nil, "k0s": nil, "microk8s": nil, // k3s ctr images pull acme/api:2
 	"travis_retry": nil, "retry": nil, "corepack": nil, "eatmydata": nil, "xargs": wordSet("-n -I -P -L -d -a"), "timeout": wordSet("-s -k --signal --kill-after"),
 	"parallel": wordSet("-j -a -n -N -P --jobs"), "flock": wordSet("-w -E --timeout"), "chronic": nil,
 	"setpriv": nil, "chpst": wordSet("-u -U -b -/ -n -l -L -m -d -o -p -f -c -r -e -t"), "s6-setuidgid": nil, "setuidgid": nil, "with-contenv": nil, "tini": wordSet("-p -e"), "dumb-init": nil,
@@ -389,6 +390,9 @@ func unwrap(words []string) (name string, args []string) {
 			continue
 		}
 		name = programName(w)
+		if name == "newgrp" { // newgrp docker <<EOF: a shell of another group
+			return "sh", nil
+		}
 		valued, wraps := wrappers[name]
 		if !wraps {
 			return name, words[1:]
