@@ -250,7 +250,7 @@ func (o *Out) add(e timeline.Event) {
 
 // Made is how many events were recorded so far: where it grew, something was
 // understood.
-func (o *Out) Made() int64 { return int64(o.events) }
+func (o *Out) Made() int64 { return o.events }
 
 // Seen says that the current line is understood, and that its source speaks of
 // the topic for the line's subject; topic "" only says the former, and so does

@@ -19,7 +19,7 @@ const maxCode = 8 << 10
 //	shell: /usr/bin/python {0}
 //
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#custom-shell
-func (j *githubJob) shellOf(l *evidence.Line, o *evidence.Out) bool {
+func (j *githubJob) shellOf(l *evidence.Line) bool {
 	code := j.code
 	j.code = j.code[:0]
 	shell, _, ok := bytes.Cut(l.Text[len("shell: "):], []byte("{0}"))

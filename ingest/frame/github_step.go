@@ -137,7 +137,7 @@ func (j *githubJob) inHeader(l *evidence.Line, s *evidence.Stream, o *evidence.O
 		j.header = outside
 	case bytes.HasPrefix(text, []byte("shell: ")):
 		j.header = settings
-		if j.shellOf(l, o) {
+		if j.shellOf(l) {
 			j.ran(o)
 			return j.text
 		}

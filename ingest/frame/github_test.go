@@ -105,8 +105,11 @@ func TestGitHubSteps(t *testing.T) {
 			[]string{"##[group]Run true", "[36;1mtrue[0m", "[36;1mget a[0m", "shell: bash", "##[endgroup]"},
 			[]string{"opaque 1 true", "opaque 3 get a", "require 1 true", "require 3 get a"},
 		},
-		{"what pip is to install", []string{"##[group]Run acme/prepare@v1", "with:", "  requirements: dev.txt", "  python-packages: a b", "  requirements: false", "##[endgroup]"},
-			[]string{"opaque 3 pip install -r dev.txt", "opaque 4 pip install a b", "require 3 pip install -r dev.txt", "require 4 pip install a b", "run 1 pkg:github/acme/prepare"}},
+		{
+			"what pip is to install",
+			[]string{"##[group]Run acme/prepare@v1", "with:", "  requirements: dev.txt", "  python-packages: a b", "  requirements: false", "##[endgroup]"},
+			[]string{"opaque 3 pip install -r dev.txt", "opaque 4 pip install a b", "require 3 pip install -r dev.txt", "require 4 pip install a b", "run 1 pkg:github/acme/prepare"},
+		},
 		{"a local action", []string{"##[group]Run ./.github/actions/x", "with:", "  a: b", "##[endgroup]"}, nil},
 		{"an image as a step", []string{"##[group]Run docker://alpine:3.20", "##[endgroup]"}, []string{"run 1 docker.io/library/alpine:3.20"}},
 		{
