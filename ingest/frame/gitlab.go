@@ -247,7 +247,6 @@ func (t *trace) line(l *evidence.Line, o *evidence.Out) *evidence.Stream {
 		if text[1] == ' ' && t.scripted() {
 			l.Text, l.Echo, l.Runs = text[2:], true, true
 			t.commands = true
-			t.collapsed(l, o)
 		}
 	case 'R':
 		if bytes.HasPrefix(text, []byte(traceBegins)) {
