@@ -301,12 +301,16 @@ func (b *stepBuild) own(l *evidence.Line, s *evidence.Stream, o *evidence.Out) b
 		s.Step(o)
 		_, name, _ := bytes.Cut(text, []byte("COMMIT"))
 		b.committed, b.commit, b.name = true, o.Mark(), timeline.NormalizeImage(string(bytes.TrimSpace(name)))
+		o.AskNext(s)
 		return true
 	case b.committed && hexWord(text, 64):
 		b.built("sha256:"+string(text), o)
 		return true
 	}
 	b.pulled(l, s, o)
+	if b.committed {
+		o.AskNext(s) // before its ID an older buildah tells of the layers that it copies
+	}
 	if len(b.tagged) > 0 {
 		b.built("", o)
 	}

@@ -26,6 +26,8 @@ func TestDockerBuildOperations(t *testing.T) {
 		}},
 		{"a base that is pulled is not there before", "STEP 1/1: FROM x:1\nTrying to pull x:1...\nCOMMIT y:1", nil},
 		{"an earlier stage is no image", "[1/2] STEP 1/1: FROM scratch AS one\n[2/2] STEP 1/1: FROM one\n[2/2] COMMIT y:1\nerror", nil},
+		{"an ID alone", "STEP 1: FROM scratch\nSTEP 2: COMMIT y:1\n" + id, []string{`build 2 "" done of `}},
+		{"an ID behind the layers", "STEP 1: FROM scratch\nSTEP 2: COMMIT y:1\nGetting image source signatures\nCopying config sha256:" + id + "\nWriting manifest to image destination\nStoring signatures\n" + id, []string{`build 2 "" done of `}},
 		{"prose", "Step 2: do it\nSTEP by step: go\n[1/2] STEP\n--> see\n ---> Using cache\nSuccessfully tagged x:1\nCOMMIT", nil},
 	} {
 		if got := summary(read(t, c.text)); !slices.Equal(got, c.want) {

@@ -98,7 +98,13 @@ func (p *podman) started(o *evidence.Out) evidence.Result {
 //	Storing signatures
 //	86ef8cc668aa295e6c8797f64a0ac2068d026b28cb7b811e899e0a30cd55609d
 func (p *podman) line(text []byte, o *evidence.Out) evidence.Result {
-	word, rest, _ := strings.Cut(string(text), " ")
+	whole := string(text)
+	// podman before 1.7 printed no end of line behind the name.
+	whole, glued := strings.CutSuffix(whole, "...Getting image source signatures")
+	if glued {
+		whole += "..."
+	}
+	word, rest, _ := strings.Cut(whole, " ")
 	switch {
 	case word == "Trying" && strings.HasSuffix(rest, "..."):
 		image := timeline.NormalizeImage(strings.TrimSuffix(strings.TrimPrefix(rest, "to pull "), "..."))
@@ -107,6 +113,7 @@ func (p *podman) line(text []byte, o *evidence.Out) evidence.Result {
 		}
 		p.giveUp(o)
 		p.begin(timeline.Pull, image, o)
+		p.copying = glued
 	case word == "Pulling":
 		p.giveUp(o)
 		image, named := strings.CutSuffix(strings.TrimPrefix(rest, "image "), " ...")

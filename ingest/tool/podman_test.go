@@ -14,6 +14,8 @@ func TestPodman(t *testing.T) {
 		want        []string
 	}{
 		{"a pull", "Trying to pull quay.io/a/b:1...\n" + copied + "\n" + id, []string{"pull 5 quay.io/a/b:1 sha256:aba config"}},
+		{"a pull whose first line has no end", "Trying to pull quay.io/a/b:1..." + copied + "\n" + id, []string{"pull 4 quay.io/a/b:1 sha256:aba config"}},
+		{"a pull of which the line before the last is missing", "Trying to pull quay.io/a/b:1...\nGetting image source signatures\nStoring signatures", []string{"pull 3 quay.io/a/b:1"}},
 		{"a pull that is followed by something else", "Trying to pull quay.io/a/b:1...\n" + copied + "\nok", []string{"pull 5 quay.io/a/b:1"}},
 		{"a registry that has no such image", "Trying to pull docker.io/a/b:1...\nTrying to pull quay.io/a/b:1...\n" + copied, []string{"pull 6 quay.io/a/b:1"}},
 		{"a pull that stops", "Trying to pull quay.io/a/b:1...\nGetting image source signatures\nCopying blob sha256:00\nError: no space left", []string{"resolve 1 quay.io/a/b:1"}},
