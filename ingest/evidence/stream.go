@@ -372,6 +372,11 @@ func (o *Out) finish(op *Op, how timeline.OpState) {
 	if !op.answered && op.opaque != nil && how != timeline.OpCached && !(op.speaks && o.stream.failed) {
 		o.At(o.until(op.mark), timeline.Event{Action: timeline.Opaque, Items: op.opaque, Op: op.Number})
 	}
+	if !op.answered && op.opaque != nil && how == timeline.OpCached { // it ran some time before
+		span := op.mark.span
+		span.From, span.Clock = timeline.Beginning, timeline.Section
+		o.At(op.mark, timeline.Event{Action: timeline.Opaque, Items: op.opaque, Op: op.Number, Span: span})
+	}
 	if !op.done {
 		o.Close(op, how)
 	}

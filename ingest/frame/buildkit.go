@@ -23,8 +23,8 @@ import (
 //   - the commands echoed from RUN steps are operations with the build as parent.
 //
 // A step that was reused (CACHED) closes its commands with the state cached:
-// the require of "pip install x" is there, but nothing ran and no opaque event
-// is made. The CACHED line is an event "cached" in the command's operation,
+// the require of "pip install x" is there, nothing ran then, and an opaque event
+// tells that it ran at some time before. The CACHED line is an event "cached" in the command's operation,
 // without artifact, with the instruction in its one spelling as Ref
 // (evidence.Instruction). So a matcher walks from the ask over its operation to
 // the parent, from there to the build's digests, and compares the Ref with the
