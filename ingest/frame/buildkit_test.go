@@ -71,8 +71,9 @@ func TestBuildKitOperations(t *testing.T) {
 		about, text string
 		want        []string
 	}{
-		{"a reused step is no ask that ran", "#5 [2/2] RUN --mount=type=cache,target=/x pip install  x\n#5 CACHED\n#6 DONE 0.1s", []string{
+		{"a reused step ran before", "#5 [2/2] RUN --mount=type=cache,target=/x pip install  x\n#5 CACHED\n#6 DONE 0.1s", []string{
 			`cached 2 "RUN pip install x" cached of buildkit`,
+			`opaque 1 "pip install x" cached of buildkit`,
 			`require 1 "pip install x" cached of buildkit`,
 		}},
 		{"steps that print in turns", "#8 [a 1/2] RUN get a\n#8 ...\n\n#9 [b 1/2] RUN get b\n#9 0.1 got b\n#9 DONE 0.2s\n\n#8 [a 1/2] RUN get a\n#8 0.9 got a\n#8 DONE 1.0s", []string{

@@ -19,9 +19,10 @@ func TestDockerBuildOperations(t *testing.T) {
 			`require 3 "get a" open of docker-build`,
 			`require 6 "get b" cut of docker-build`,
 		}},
-		{"a cached step ran nothing", "STEP 1/2: FROM scratch\nSTEP 2/2: RUN get a\n--> Using cache " + id + "\nCOMMIT\n--> abababababa\n" + id, []string{
+		{"a cached step ran before", "STEP 1/2: FROM scratch\nSTEP 2/2: RUN get a\n--> Using cache " + id + "\nCOMMIT\n--> abababababa\n" + id, []string{
 			`build 4 "" done of `,
 			`cached 3 "RUN get a" cached of docker-build`,
+			`opaque 2 "get a" cached of docker-build`,
 			`require 2 "get a" cached of docker-build`,
 		}},
 		{"a base that is pulled is not there before", "STEP 1/1: FROM x:1\nTrying to pull x:1...\nCOMMIT y:1", nil},
