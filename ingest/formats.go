@@ -130,6 +130,7 @@ var Formats = []evidence.Format{
 	tool.DNSQueries,
 	tool.RPMLog,
 	tool.Dockerd,
+	tool.Watchtower,
 	tool.Containerd,
 	tool.CRIO,
 	tool.LogLoss,

@@ -120,6 +120,7 @@ func decide(q *question, r *record) (*Result, error) {
 		return nil, err
 	}
 	m.sameNames()
+	m.namesakes()
 	r.facts, m.ops, m.asked, m.holds.facts, m.known = nil, nil, nil, nil, nil // what counts of them is placed
 	if err := <-hushed; err != nil {
 		return nil, err

@@ -61,6 +61,7 @@ func FuzzInstallScript(f *testing.F)  { fuzz(f, InstallScript) }
 func FuzzCICache(f *testing.F)        { fuzz(f, CICache) }
 func FuzzAccess(f *testing.F)         { fuzz(f, Access) }
 func FuzzDockerd(f *testing.F)        { fuzz(f, Dockerd) }
+func FuzzWatchtower(f *testing.F)     { fuzz(f, Watchtower) }
 func FuzzContainerd(f *testing.F)     { fuzz(f, Containerd) }
 func FuzzCRIO(f *testing.F)           { fuzz(f, CRIO) }
 func FuzzCrictl(f *testing.F)         { fuzz(f, Crictl) }
