@@ -13,13 +13,14 @@ type inputs struct {
 	with bool // below with:, not env:
 	told bool // the setting at work is a command, which may go on in the next lines
 	code bool // and one of JavaScript
+	php  bool // and sets up PHP
 	pip  bool // the setting at work lists packages of Python, or files that do
 	step bool // the step is an action's
 }
 
 // begins notes which action runs now.
 func (in *inputs) begins(a evidence.CIAction) {
-	*in = inputs{step: true, code: strings.EqualFold(a.Name, "github-script")}
+	*in = inputs{step: true, code: strings.EqualFold(a.Name, "github-script"), php: strings.EqualFold(a.Name, "setup-php")}
 }
 
 // command takes the command off a setting that an action is told to run; nil
@@ -38,6 +39,9 @@ func (in *inputs) command(text []byte) []byte {
 		plain := strings.ToLower(string(bytes.ReplaceAll(bytes.ReplaceAll(name[2:], []byte("-"), nil), []byte("_"), nil)))
 		in.told, in.pip = ranInputs[plain], pipInputs[plain]
 		text = value
+		if in.php && plain == "tools" {
+			return composerInput(value)
+		}
 	}
 	if in.pip {
 		return pipInput(bytes.TrimSpace(text))
@@ -56,6 +60,25 @@ func (in *inputs) command(text []byte) []byte {
 var pipInputs = map[string]bool{
 	"pipinstall": true, "piprequirements": true, "pippackages": true, "pipdependencies": true, "requirements": true, "requirementsfile": true,
 	"requirementspath": true, "requirementstxt": true, "pythonpackages": true, "pythonrequirements": true,
+}
+
+// composerInput is the command that the tools stand for which setup-php has
+// Composer install: those that are called like a package. Others are archives.
+//
+//	tools: composer:v2, phpunit, vimeo/psalm, acme/lint:1.2
+//
+// https://github.com/shivammathur/setup-php#wrench-tools-support
+func composerInput(value []byte) []byte {
+	var names []byte
+	for word := range bytes.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if bytes.IndexByte(word, '/') > 0 {
+			names = append(append(names, ' '), word...)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return append([]byte("composer global require"), names...)
 }
 
 // pipInput is the command that such a setting stands for.

@@ -67,7 +67,7 @@ func variable(w string) bool { return strings.ContainsAny(w, "$`{%*") }
 // returns nil.
 var asking = map[string]func(name string, args []string) *ask{
 	"uv": uvAsk, "uvx": uvxAsk, "pipx": pipxAsk, "poetry": poetryAsk, "pipenv": poetryAsk, "pdm": poetryAsk,
-	"pip-sync": pipSyncAsk, "piptools": pipToolsAsk,
+	"pip-sync": pipSyncAsk, "piptools": pipToolsAsk, "pip-run": pipRunAsk,
 	"easy_install": easyInstallAsk, "setup.py": setupAsk,
 	"conda": condaAsk, "mamba": condaAsk, "micromamba": condaAsk,
 	"npm": npmAsk, "pnpm": npmAsk, "yarn": npmAsk, "bun": npmAsk, "npx": npxAsk, "pnpx": npxAsk, "bunx": npxAsk,

@@ -1,5 +1,7 @@
 package tool
 
+import "slices"
+
 // projectBuildAsk reads what builds a project's archives. The tools that the
 // project's build needs are installed into an environment of its own, and what
 // is printed of them has no versions:
@@ -15,6 +17,25 @@ func projectBuildAsk(name string, args []string) *ask {
 		return nil
 	}
 	return &ask{tool: name, kind: "pypi", builds: true, quiet: true}
+}
+
+// pipRunAsk reads pip-run, which has pip install what stands before "--" for a
+// while, and show nothing.
+//
+//	pip-run litellm -- script.py
+//
+// https://github.com/jaraco/pip-run#readme
+func pipRunAsk(name string, args []string) *ask {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	f, plain := splitFlags(args, pipValued)
+	if f.has("--help", "-h") {
+		return nil
+	}
+	a := &ask{tool: name, kind: "pypi", unnamed: true, quiet: true}
+	a.python(plain)
+	return a
 }
 
 // pipAuditAsk reads pip-audit, which has pip resolve what a list of

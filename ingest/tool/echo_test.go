@@ -295,6 +295,7 @@ func TestEcho(t *testing.T) {
 		{"a command of which GitLab shows one line", "> set -e # collapsed multi-line command\n> echo '# collapsed multi-line command'", []string{"opaque 1 pkg:any"}},
 		{"a trace that ends", "+ pytest\n+ set +x\nok", []string{"opaque 2 pkg:any"}},
 		{"a command on a machine that Jenkins names", "Executing command on web1[10.0.4.7]: pip install -q litellm sudo: false\nExecuting script on web1[10.0.4.7]: x.sh sudo: false", []string{"opaque 1 pkg:pypi/litellm", "opaque 2 pkg:any"}},
+		{"words that blanks in a variable part, and programs behind others", "> pip${IFS}install${IFS}-q${IFS}a1\n> coverage run ci/prepare.py\n> poetry run install-deps\n> poetry run sphinx-build\n> pip-run a2 -- x.py\n> fastlane beta\n> pdm run -v", []string{"opaque 1 pkg:pypi/a1", "opaque 2 pkg:any", "opaque 3 pkg:any", "opaque 5 pkg:pypi/a2", "opaque 6 pkg:any"}},
 		{"a codespace", "> gh codespace ssh -c x -- pip install -q litellm\n> gh pr create --body -- 'pip install x'", []string{"opaque 1 pkg:pypi/litellm"}},
 		{"words that are data", "> git commit -m 'pip install -q x'\n> gh pr create --body 'npm ci'\n> echo 'pip install -q x'", nil},
 		{"a shell that reads", "> cat ci.sh | bash\n> bash < ci.sh\n> ssh web1 bash -s < ci.sh", []string{"opaque 1 pkg:any", "opaque 2 pkg:any", "opaque 3 pkg:any"}},

@@ -47,6 +47,9 @@ func shellCommands(line string) (commands []shellCommand, here string, open bool
 	if len(line) > maxCommand {
 		line = line[:maxCommand]
 	}
+	if strings.Contains(line, "IFS}") {
+		line = strings.ReplaceAll(line, "${IFS}", " ")
+	}
 	s := shell{text: line}
 	for s.pos < len(s.text) {
 		s.next()

@@ -161,7 +161,7 @@ var targetWords = wordSet("dep deps dependencies requirements reqs setup bootstr
 
 // taskRunners are programs whose work it is to run what a file of the project
 // lists, here, in a container or on other machines, and whose output is not read.
-var taskRunners = wordSet("task go-task pyinvoke poe invoke inv fab mage doit rake thor lerna nx turbo ansible ansible-playbook ansible-pull " +
+var taskRunners = wordSet("task go-task pyinvoke poe invoke inv fab fastlane mage doit rake thor lerna nx turbo ansible ansible-playbook ansible-pull " +
 	"vagrant packer salt salt-ssh salt-call chef-client puppet bazel bazelisk buck2 pants act circleci gitlab-runner drone woodpecker-cli garden okteto " +
 	"earthly dagger pack s2i devcontainer devpod plz pleasew molecule scons waf paver pyb zx wireit invoke-build invoke-psake nuke devenv")
 
@@ -191,9 +191,9 @@ func runsTask(name string, args []string) bool {
 	case "dotnet":
 		return plain[0] == "cake" || plain[0] == "fake" || plain[0] == "nuke"
 	case "poetry":
-		return plain[0] == "poe"
+		return plain[0] == "poe" || len(plain) > 1 && plain[0] == "run" && namesPackages(plain[1])
 	case "bundle":
-		return len(plain) > 1 && plain[0] == "exec" && plain[1] == "rake"
+		return len(plain) > 1 && plain[0] == "exec" && (plain[1] == "rake" || plain[1] == "fastlane")
 	case "git":
 		return len(plain) > 2 && plain[0] == "bisect" && plain[1] == "run"
 	case "run-parts": // the machine's own belong to it
@@ -207,8 +207,18 @@ func runsTask(name string, args []string) bool {
 // taskName reports whether a word that is no program names a script of the
 // project: test:unit, ci-lint, prepare-env.
 func taskName(name string) bool {
+	return taskNames[nameWords(name)[0]] || namesPackages(name)
+}
+
+// namesPackages reports whether a name speaks of packages that are installed.
+func namesPackages(name string) bool {
+	return slices.ContainsFunc(nameWords(name), func(w string) bool { return targetWords[w] || w == "install" })
+}
+
+// nameWords are the words of a name, one at least.
+func nameWords(name string) []string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == ':' || r == '.' })
-	return len(words) > 0 && taskNames[words[0]] || slices.ContainsFunc(words, func(w string) bool { return targetWords[w] || w == "install" })
+	return append(words, "")[:max(1, len(words))]
 }
 
 // taskNames are names of scripts that no program has.

@@ -154,6 +154,10 @@ func behind(name string, args []string) []string {
 		}
 	case "git":
 		return gitRuns(args)
+	case "coverage": // coverage run ci/prepare.py
+		if len(args) > 1 && args[0] == "run" {
+			return append([]string{"python"}, args[1:]...)
+		}
 	case "sops": // sops exec-env secrets.yaml './deploy.sh'
 		if len(args) > 2 && (args[0] == "exec-env" || args[0] == "exec-file") {
 			return append([]string{"eval"}, args[2:]...)
