@@ -1,6 +1,7 @@
 package document
 
 import (
+	"net/url"
 	"strings"
 
 	"pulltrail/ingest/evidence"
@@ -14,8 +15,8 @@ var KubernetesAudit = evidence.Format{
 	Name:   "k8s-audit",
 	Shape:  evidence.ToolShape,
 	Title:  "Kubernetes audit log",
-	Proves: "which images the containers of new pods ask for, and the names of secrets that they are given; where the status of pods is recorded, which image digest each container ran, since when and on which node",
-	Cannot: "anything at the level Metadata; when an image came",
+	Proves: "which images the containers of new pods ask for, and the names of secrets that they are given; where the status of pods is recorded, which image digest each container ran, since when and on which node; commands that were run in containers",
+	Cannot: "which images at the level Metadata; when an image came; what a command printed",
 	Doc:    "https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/",
 	Sample: "written by hand after the documentation",
 	Fields: [][]string{{"auditID", "stage", "verb"}, {"category", "properties", "operationName"}},
@@ -48,6 +49,10 @@ func (k *kubernetesAudit) Line(l *evidence.Line, o *evidence.Out) evidence.Resul
 	o.Seen("")
 	ref := v.get("objectRef")
 	code, _ := v.get("responseStatus", "code").integer()
+	if ref.get("subresource").text() == "exec" {
+		k.exec(code, ref, v, l, o)
+		return evidence.Done
+	}
 	if v.get("stage").text() != "ResponseComplete" || ref.get("resource").text() != "pods" || code < 200 || code > 299 || k.ids.again(v.get("auditID").text()) {
 		return evidence.Done
 	}
@@ -94,6 +99,34 @@ func auditedPod(pod, ref, v value, l *evidence.Line, o *evidence.Out) {
 			}
 		}
 	}
+}
+
+// exec reads a command that was run in a container. Its record has the command in
+// the address, at any level; 101 says that the connection was made, at its start
+// or at its end.
+//
+//	{…,"stage":"ResponseStarted","requestURI":"/api/v1/namespaces/prod/pods/web-1/exec?command=pip&command=install&command=litellm&container=web",
+//	"verb":"create","objectRef":{"resource":"pods","namespace":"prod","name":"web-1","subresource":"exec"},"responseStatus":{"code":101},…}
+func (k *kubernetesAudit) exec(code int64, ref, v value, l *evidence.Line, o *evidence.Out) {
+	address, err := url.Parse(v.get("requestURI").text())
+	if err != nil || code != 101 && (code < 200 || code > 299) || k.ids.again(v.get("auditID").text()) {
+		return
+	}
+	query := address.Query()
+	command, container := query["command"], query.Get("container")
+	if len(command) == 0 || container == "" || ref.get("name").text() == "" {
+		return
+	}
+	for i, word := range command {
+		if strings.ContainsAny(word, " \t\n'\"$&;|<>()") {
+			command[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	line := strings.Join(command, " ")
+	span := v.get("requestReceivedTimestamp").stamp(o)
+	who := timeline.Subject{Kind: timeline.Container, ID: "k8s/" + ref.get("namespace").text() + "/" + ref.get("name").text() + "/" + container}
+	o.SetLine(l.No, l.Off, []byte(line))
+	o.Ran(who, evidence.Stamp{Read: func([]byte, *evidence.Times) timeline.Span { return span }}, []byte(line))
 }
 
 // status reads what a node's kubelet tells of the containers of a pod, which at
