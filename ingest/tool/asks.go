@@ -94,7 +94,7 @@ var asking = map[string]func(name string, args []string) *ask{
 	"nix": everyPlaceAsk, "nix-build": everyPlaceAsk, "nix-shell": everyPlaceAsk, "nix-env": everyPlaceAsk, "home-manager": everyPlaceAsk, "nixos-rebuild": everyPlaceAsk,
 	"devbox": everyPlaceAsk, "flox": everyPlaceAsk, "guix": everyPlaceAsk, "asdf": everyPlaceAsk, "spack": everyPlaceAsk,
 	"fly": placeAsk, "flyctl": placeAsk, "railway": placeAsk, "werf": placeAsk, "vercel": placeAsk, "vc": placeAsk, "eb": placeAsk, "firebase": placeAsk,
-	"modal": placeAsk, "git": placeAsk,
+	"modal": placeAsk, "git": gitAsk,
 }
 
 // pipSyncAsk reads pip-sync, whose output is pip's.

@@ -243,6 +243,15 @@ func notebookAsk(name string, args []string) *ask {
 	return &ask{tool: "script", others: anything, quiet: true}
 }
 
+// gitAsk reads git, which is in every job: a push to a remote that builds what it
+// gets.
+func gitAsk(name string, args []string) *ask {
+	if !slices.Contains(args, "push") {
+		return nil
+	}
+	return placeAsk(name, args)
+}
+
 // placeAsk reads commands that have a project built and installed by the place
 // that it is to run at. Some print the log of that build: where nothing of it
 // is seen, nobody knows what came.
@@ -281,7 +290,7 @@ func placeAsk(name string, args []string) *ask {
 			return nil
 		}
 		a.speaks = true
-	case "git": // a remote that builds what it gets
+	case "git":
 		if verb != "push" || len(plain) < 2 || !slices.Contains([]string{"heroku", "dokku", "scalingo", "clever", "piku"}, plain[1]) {
 			return nil
 		}
