@@ -111,7 +111,8 @@ func TestGitHubSteps(t *testing.T) {
 			[]string{"opaque 3 pip install -r dev.txt", "opaque 4 pip install a b", "require 3 pip install -r dev.txt", "require 4 pip install a b", "run 1 pkg:github/acme/prepare"},
 		},
 		{
-			"what Composer is to install", []string{"##[group]Run shivammathur/setup-php@v2", "with:", "  tools: composer:v2, phpunit, vimeo/psalm:5", "  php-version: 8.4", "##[endgroup]"},
+			"what Composer is to install",
+			[]string{"##[group]Run shivammathur/setup-php@v2", "with:", "  tools: composer:v2, phpunit, vimeo/psalm:5", "  php-version: 8.4", "##[endgroup]"},
 			[]string{"opaque 3 composer global require vimeo/psalm:5", "require 3 composer global require vimeo/psalm:5", "run 1 pkg:github/shivammathur/setup-php"},
 		},
 		{"a local action", []string{"##[group]Run ./.github/actions/x", "with:", "  a: b", "##[endgroup]"}, nil},

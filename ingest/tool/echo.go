@@ -388,23 +388,6 @@ func (e *echo) simple(c shellCommand, o *evidence.Out, depth int) bool {
 	return false
 }
 
-// image notes what is pulled. A container made of an image that was just pulled
-// asks for nothing more.
-func (e *echo) image(a *ask, args []string) {
-	name := a.items[0].Artifact
-	if e.pulled[name] && !slices.Contains(args, "pull") && !slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "--pull") }) {
-		a.items, a.none = nil, true
-		return
-	}
-	if e.pulled == nil || len(e.pulled) > maxPulled {
-		e.pulled = map[string]bool{}
-	}
-	e.pulled[name] = true
-}
-
-// maxPulled bounds the images remembered.
-const maxPulled = 256
-
 // emit records what a command asks for. Named packages are asked for at once;
 // what no output answers was opaque.
 func (a *ask) emit(command string, muted bool, o *evidence.Out) {
