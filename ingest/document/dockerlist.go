@@ -254,13 +254,17 @@ func listedContainer(o *evidence.Out, id, image, imageID, status string, started
 	}
 	item := timeline.Item{Artifact: imageName(image, imageID)}
 	if item.Artifact == "" {
-		item.Ref = shortID(image) // what it was started from
+		item.Ref = shortID(strings.TrimPrefix(image, "sha256:")) // what it was started from
 	}
 	if digest := timeline.Split(item.Artifact).Digest; digest != "" {
 		item.Digests = append(item.Digests, timeline.Digest{Value: digest})
 	}
 	if digest := timeline.SHA256(imageID); digest != "" && strings.HasPrefix(imageID, "sha256:") {
 		item.Digests = append(item.Digests, timeline.Digest{Value: digest})
+	}
+	if item.Artifact == "" && item.Ref == "" && len(item.Digests) == 0 {
+		o.Skip("a row whose image is none")
+		return
 	}
 	e := timeline.Event{Action: timeline.Present, Items: []timeline.Item{item}}
 	if strings.HasPrefix(status, "Up") || strings.HasPrefix(status, "Exited (") {
