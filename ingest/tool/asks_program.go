@@ -80,7 +80,7 @@ func namesTask(file string) bool {
 	if base == "setup.py" || base == "get-pip.py" || ofRunner(file) {
 		return false
 	}
-	for _, w := range [...]string{"install", "bootstrap", "setup", "deps", "dependenc", "requirements", "provision"} {
+	for _, w := range taskStems {
 		if strings.Contains(base, w) {
 			return true
 		}
@@ -92,9 +92,52 @@ func namesTask(file string) bool {
 	folder, _, inside := strings.Cut(file, "/")
 	return inside && (folder == "ci" || folder == ".ci") || strings.HasPrefix(file, ".terraform/modules/") ||
 		slices.ContainsFunc(strings.FieldsFunc(stem, func(r rune) bool { return r == '-' || r == '_' }), func(w string) bool {
-			return w == "ci" || w == "cibuild" || w == "prepare" || w == "venv" || w == "devenv"
+			return taskWords[w]
 		})
 }
+
+// taskStems are parts of the names of programs that install something, taskWords
+// whole words of them.
+var (
+	taskStems = [...]string{"install", "bootstrap", "setup", "deps", "dependenc", "requirements", "provision"}
+	taskWords = wordSet("ci cibuild prepare venv devenv")
+)
+
+// mayNameTask is namesTask for every file of a log: quick, by what all of those
+// names have in them.
+func mayNameTask(file []byte) bool {
+	for i := 0; i+2 < len(file); i++ {
+		if taskTriples[file[i]&31][file[i+1]&31]>>(file[i+2]&31)&1 == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// taskTriples are the first three letters of what namesTask looks for, the
+// shorter ones with anything behind them.
+var taskTriples = func() (t [32][32]uint32) {
+	add := func(w string) {
+		third := ^uint32(0)
+		switch len(w) {
+		case 1:
+			w += "." // x.py
+		case 2:
+		default:
+			third = 1 << (w[2] & 31)
+		}
+		t[w[0]&31][w[1]&31] |= third
+	}
+	for _, w := range taskStems {
+		add(w)
+	}
+	for _, set := range []map[string]bool{taskWords, taskPrograms} {
+		for w := range set {
+			add(w)
+		}
+	}
+	return t
+}()
 
 // taskPrograms are what projects call a program that does what a Makefile does.
 var taskPrograms = wordSet("ci make x tasks prepare runci magefile mage xtask noxfile fabfile dodo")

@@ -142,7 +142,7 @@ func endsScript(word []byte, name int) bool {
 	case ".sh", ".bash", ".zsh", ".ksh", ".ps1", ".bat", ".cmd":
 		return true
 	case ".py":
-		return name > 0
+		return name > 0 && mayNameTask(word)
 	}
 	return false
 }

@@ -1,6 +1,8 @@
 package tool
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,5 +18,23 @@ func TestMakeAsk(t *testing.T) {
 		if got := makeAsk(words[0], words[1:]) != nil; got != runs {
 			t.Errorf("%s: runs a recipe: %v, want %v", line, got, runs)
 		}
+	}
+}
+
+// TestMayNameTask holds the quick look to the thorough one.
+func TestMayNameTask(t *testing.T) {
+	words := slices.Concat(taskStems[:], slices.Collect(maps.Keys(taskWords)), slices.Collect(maps.Keys(taskPrograms)))
+	found := 0
+	for _, w := range words {
+		for _, file := range []string{w + ".py", "tools/" + w + ".py", "a/" + strings.ToUpper(w) + ".py", `a\` + w + "_x.py", "x/pre-" + w + ".py", "x/pre" + w + "s.py", "ci/" + w + ".py", ".ci/test.py"} {
+			if namesTask(file) {
+				if found++; !mayNameTask([]byte(file)) {
+					t.Errorf("%s names a task, and the quick look passes over it", file)
+				}
+			}
+		}
+	}
+	if found < 3*len(words) || mayNameTask([]byte("tests/unit/test_window.py")) {
+		t.Errorf("%d files of %d words name a task; the quick look stops at all", found, len(words))
 	}
 }

@@ -19,7 +19,7 @@ var Watchtower = evidence.Format{
 	Doc:    "https://containrrr.dev/watchtower/",
 	Sample: "written by hand after public logs",
 	Starts: []string{`time="`, `{"`},
-	Looks:  looksDaemon,
+	Looks:  func(text []byte) bool { return ofWatchtower(saying(text)) },
 	Tool:   func() evidence.Parser { return &watchtower{} },
 }
 
@@ -36,7 +36,7 @@ type watchtower struct {
 func (w *watchtower) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	message := saying(l.Text)
 	found := says(message, "Found new ")
-	w.known = w.known || says(message, "Watchtower ") || says(message, `Session done"`)
+	w.known = w.known || ofWatchtower(message)
 	if !found {
 		if !w.known {
 			return evidence.Miss
@@ -60,6 +60,11 @@ func (w *watchtower) Line(l *evidence.Line, o *evidence.Out) evidence.Result {
 	w.known = true
 	w.line.event(o, timeline.Pull, item)
 	return evidence.Done
+}
+
+// ofWatchtower reports whether a message is one that other programs do not write.
+func ofWatchtower(message []byte) bool {
+	return says(message, "Found new ") || says(message, "Watchtower ") || says(message, `Session done"`)
 }
 
 // End has nothing to do: each line stands alone.
