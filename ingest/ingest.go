@@ -133,6 +133,9 @@ func (g *ingester) walk(paths []string) ([]input, error) {
 			continue
 		}
 		info, err := os.Stat(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("ingest: %s: there is no such file or folder: paths begin where the command is run", p)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("ingest: %w", err)
 		}

@@ -117,7 +117,7 @@ func (inv *inventory) header(fields []string) bool {
 	case len(fields) == 1 && strings.ContainsAny(text, ";\t"):
 		inv.bad(0, "the fields are not apart by commas: want the header %s", inventoryHeader)
 	default:
-		inv.bad(0, "want the header %s", inventoryHeader)
+		inv.bad(0, "want the header %s, it is %q ('pulltrail inventory --help' shows an example)", inventoryHeader, text)
 	}
 	return false
 }

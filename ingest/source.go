@@ -10,6 +10,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,12 +95,20 @@ func (s *source) read(in io.Reader) error {
 
 // lies tells that a file lay on a host, in a container or in an image whose files
 // a folder has: what an attacker left there need not be evidence of any format.
+// A log among them is the evidence itself, and mostly brought there by who reads it.
 func (s *source) lies() error {
-	if s.from.root == "" {
+	if s.from.root == "" || s.info.Events > 0 && logFormat(s.info.Format) {
 		return nil
 	}
 	file := strings.TrimPrefix(filepath.ToSlash(s.from.path), strings.TrimSuffix(filepath.ToSlash(s.from.root), "/"))
 	return s.lay(s.info.Path, file, []timeline.Digest{{Value: "sha256:" + s.info.SHA256, Role: timeline.File}})
+}
+
+// logFormat reports whether a format is one of lines, and no document.
+func logFormat(name string) bool {
+	return name == textFormat || slices.ContainsFunc(Formats, func(f evidence.Format) bool {
+		return f.Name == name && f.Shape != evidence.DocumentShape
+	})
 }
 
 // packed tells the same of a member of an archive, by its name alone.

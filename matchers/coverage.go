@@ -134,7 +134,7 @@ func (c *covers) channel(a *about, ch *asked) (bool, string, []Hole) {
 		return false, mute, ch.all
 	}
 	if len(spans) == 0 {
-		return false, "no source covers it", ch.all
+		return false, noSource, ch.all
 	}
 	open := holes(ch.name, spans, ch.from, ch.to)
 	if len(open) > 0 && len(spans) > 1 {
@@ -229,6 +229,9 @@ func holes(channel string, spans []timeline.Span, from, to int64) []Hole {
 	return append(out, Hole{channel, at, to})
 }
 
+// noSource says of a channel that nothing that was read covers its window.
+const noSource = "no source covers it"
+
 // channels fills in the channels of a finding that no fact speaks of, and
 // records every channel that is not covered as a gap. Most subjects are quiet:
 // nothing was said of them. Those of which the same was seen share one answer,
@@ -260,6 +263,9 @@ func (c *covers) channels(a *about, f *Finding) *Finding {
 			f.Uncovered = append(f.Uncovered, open...)
 		}
 		if !ok {
+			if _, found := f.Channels[ch.name]; found && why == noSource {
+				why = "something was found, and no source covers the rest"
+			}
 			if len(c.gaps) == cap(c.gaps) {
 				c.gaps = slices.Grow(c.gaps, len(c.gaps)+256)
 			}

@@ -46,6 +46,9 @@ func Find(name string) (*Incident, error) {
 	if id := aliases()[strings.ToLower(name)]; id != "" {
 		return builtIn(id)
 	}
+	if id := undated(name); id != "" {
+		return builtIn(id)
+	}
 	if inc, ok := adHocImage(name); ok {
 		return inc, nil
 	}
@@ -56,6 +59,25 @@ func Find(name string) (*Incident, error) {
 	}
 	return nil, fmt.Errorf("%w %q: did you mean %s? 'pulltrail incidents' lists all", ErrUnknownIncident, name, strings.Join(near, ", "))
 }
+
+// undated is the incident that is called so but for its month, "" where none is,
+// or more than one.
+//
+//	shai-hulud-2    tanstack
+func undated(name string) (id string) {
+	for _, known := range Library() {
+		if stem := monthEnd.ReplaceAllString(known, ""); stem != known && strings.EqualFold(stem, name) {
+			if id != "" {
+				return ""
+			}
+			id = known
+		}
+	}
+	return id
+}
+
+// monthEnd is the month at the end of most ids.
+var monthEnd = regexp.MustCompile(`-\d{4}-\d\d$`)
 
 // builtIn loads one incident of the library; the others are not parsed.
 func builtIn(id string) (*Incident, error) {

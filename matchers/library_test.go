@@ -47,6 +47,7 @@ func TestFind(t *testing.T) {
 		"litellm-1.107.0":                   "litellm-1.107.0",
 		"LiteLLM-2026-10":                   "litellm-1.107.0",
 		"ghsa-fw8c-xr5c-95f9":               "axios-2026-03",
+		"Shai-Hulud-2":                      "shai-hulud-2-2025-11",
 		file:                                "good-1",
 		"pkg:pypi/LiteLLM@1.107.0":          "pkg:pypi/litellm@1.107.0",
 		"pkg:npm/%40scope/name@1.0.0":       "pkg:npm/%40scope/name@1.0.0",

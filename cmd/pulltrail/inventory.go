@@ -44,7 +44,7 @@ func (a *app) inventory(path string) error {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return fmt.Errorf("read inventory: %w", err)
+			return fmt.Errorf("read inventory: %w: 'pulltrail inventory --help' shows what it holds", err)
 		}
 		defer f.Close()
 		in = f
