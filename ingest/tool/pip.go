@@ -335,6 +335,11 @@ func (p *pip) installing(rest []byte, indent int, o *evidence.Out) evidence.Resu
 	}
 	p.begin(installing, indent, o)
 	p.plan = strings.Split(string(rest[len("collected packages: "):]), ", ")
+	for i, w := range p.plan { // what prints versions there is no pip of ours, and means the same
+		if name, version, ok := evidence.SplitDist(w); ok && strings.Contains(version, ".") {
+			p.plan[i] = name // app-2 is a name
+		}
+	}
 	return evidence.Done
 }
 

@@ -88,7 +88,7 @@ func (w *writer) job(bad bool) {
 	w.line("\x1b[36;1mpip install -r requirements.txt\x1b[0m")
 	w.line("shell: /usr/bin/bash -e {0}")
 	w.line("##[endgroup]")
-	var done []string
+	var names, done []string
 	for i, p := range packages {
 		if w.IntN(3) > 0 {
 			continue
@@ -96,7 +96,7 @@ func (w *writer) job(bad bool) {
 		version := fmt.Sprintf("%d.%d.%d", 1+i%5, i*7%31, w.IntN(3))
 		w.line("Collecting %s==%s (from -r requirements.txt (line %d))", p, version, i+1)
 		w.line("  Downloading %s-%s-py3-none-any.whl.metadata (%d.2 kB)", strings.ReplaceAll(p, "-", "_"), version, 1+w.IntN(30))
-		done = append(done, p+"-"+version)
+		names, done = append(names, p), append(done, p+"-"+version)
 	}
 	version := "1.106.2"
 	if bad {
@@ -105,8 +105,8 @@ func (w *writer) job(bad bool) {
 	}
 	w.line("Collecting %s==%s (from -r requirements.txt (line 99))", culprit, version)
 	w.line("  Downloading %s-%s-py3-none-any.whl.metadata (41.2 kB)", culprit, version)
-	done = append(done, culprit+"-"+version)
-	w.line("Installing collected packages: %s", strings.Join(done, ", "))
+	names, done = append(names, culprit), append(done, culprit+"-"+version)
+	w.line("Installing collected packages: %s", strings.Join(names, ", "))
 	w.line("Successfully installed %s", strings.Join(done, " "))
 	for range (2*len(done) + 4) * noiseLines {
 		w.noise()
