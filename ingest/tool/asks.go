@@ -402,6 +402,8 @@ func pipxAsk(_ string, args []string) *ask {
 		a.python(plain)
 	case "inject":
 		a.python(plain[2:])
+	case "runpip": // pipx runpip litellm install -q boto3
+		return pipAsk("pip", args[slices.Index(args, plain[1])+1:])
 	default:
 		return nil
 	}

@@ -16,7 +16,7 @@ var npmRuns = wordSet("dlx x exec create")
 // packages, mostly of those that the command names.
 func npmAsk(name string, args []string) *ask {
 	if name != "npm" { // which takes its options wherever they stand
-		args = untilProgram(args, npmValued, npmRuns)
+		args = untilProgram(yarnWorkspace(args), npmValued, npmRuns)
 	}
 	f, plain := splitFlags(args, npmValued)
 	if f.has("--help", "-h", "--version", "-v") {
@@ -29,11 +29,8 @@ func npmAsk(name string, args []string) *ask {
 		}
 		plain = []string{"install"} // a bare yarn installs
 	}
-	if name == "yarn" {
-		plain = yarnWorkspace(plain)
-	}
-	if len(plain) == 0 {
-		return nil
+	if plain[0] == "exec" && name != "npm" {
+		return nil // what it runs is there
 	}
 	switch verb := npmVerb(name, plain[0]); verb {
 	case "install", "update":
@@ -70,6 +67,7 @@ func npmAsk(name string, args []string) *ask {
 //	yarn global add x    yarn workspace web add x    yarn workspaces focus --production    yarn workspaces foreach -A add x
 func yarnWorkspace(words []string) []string {
 	switch {
+	case len(words) == 0:
 	case words[0] == "global", words[0] == "workspaces" && len(words) > 1 && words[1] == "focus":
 		return words[1:]
 	case words[0] == "workspace" && len(words) > 2, words[0] == "workspaces" && len(words) > 2 && words[1] == "foreach":

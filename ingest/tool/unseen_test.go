@@ -38,3 +38,22 @@ func TestMayNameTask(t *testing.T) {
 		t.Errorf("%d files of %d words name a task; the quick look stops at all", found, len(words))
 	}
 }
+
+// TestExecutes finds what the exec of npm's kin runs, which fetches nothing.
+func TestExecutes(t *testing.T) {
+	for line, want := range map[string]string{
+		"pnpm exec pip install -q litellm":        "pip install -q litellm",
+		"pnpm --filter web exec -- ./ci/setup.sh": "./ci/setup.sh",
+		"yarn workspace web exec pip install x":   "pip install x",
+		"pnpm dlx create-app":                     "",
+		"yarn":                                    "",
+	} {
+		words := strings.Fields(line)
+		if got := strings.Join(behind(words[0], words[1:]), " "); got != want {
+			t.Errorf("%s runs %q, want %q", line, got, want)
+		}
+	}
+	if got := behind("bun", []string{"exec", "pip install -q litellm"}); len(got) != 2 || got[0] != "eval" {
+		t.Errorf("the script of bun exec is %q", got)
+	}
+}

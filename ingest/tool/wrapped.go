@@ -148,6 +148,14 @@ func behind(name string, args []string) []string {
 		if _, plain := leadingFlags(args, npmValued); len(plain) > 1 {
 			return plain
 		}
+	case "pnpm", "yarn", "bun": // pnpm --filter web exec ./ci/install.sh: it fetches nothing itself
+		if _, plain := leadingFlags(yarnWorkspace(args), npmValued); len(plain) > 1 && plain[0] == "exec" {
+			_, plain = leadingFlags(plain[1:], npmValued)
+			if len(plain) == 1 && strings.Contains(plain[0], " ") {
+				return append([]string{"eval"}, plain...)
+			}
+			return plain
+		}
 	case "uvx":
 		if _, plain := leadingFlags(args, pipValued); len(plain) > 0 {
 			return plain
